@@ -61,6 +61,7 @@ min_data_in_leaf/lc min_child_samples/lc min_samples_leaf/lo min_rows/o n_minobs
 gamma/x min_split_loss/x min_gain_to_split/l min_split_gain/l loss_reduction/o -> gamma
 num_parallel_tree/x -> num_parallel_tree
 multi_strategy/x -> multi_strategy
+sketch -> sketch
 random_strength/c -> random_strength
 extra_trees/l extra_tree/l -> extra_trees
 [train: Leaves]

@@ -147,6 +147,7 @@ make_parameters_table <- function() {
 #' * `num_parallel_tree`: Trees per round and class on the same gradients, averaged: a boosted forest.
 #' * `multi_strategy`: For `"softmax"`, several quantiles and responses of several columns: `"one_output_per_tree"` or
 #'   `"multi_output_tree"`, see Trees with common splits.
+#' * `sketch`: What the splits of such trees are chosen by: `"none"`, `"projection"` or `"auto"`, see there.
 #' * `boosting`: `"plain"`, or `"ordered"` for *ordered boosting* (Prokhorenkova and others, 2018, section 4): trees use
 #'   gradients at scores of models that have not seen the row's response. Rows are ordered by `seed`, or by `time`; rows
 #'   of a `group` stay together. Training takes two to three times as long. It did not help on the data that were
@@ -224,19 +225,24 @@ make_parameters_table <- function() {
 #'
 #' @section Trees with common splits:
 #' With three classes or more (objective `"softmax"`) a round has a tree for each class. With `"multi_output_tree"` it
-#' has one tree, whose leaves hold a value for every class. Splits are then searched once per round, whatever the number
-#' of classes, models are smaller, and predictions are faster. Each round learns less: use it with early stopping and
-#' 1,000 rounds or more. On nearly separable data separate trees may be better. Trees become symmetric, and
-#' `num_parallel_tree` must be 1. Gains and covers of a tree are those of all classes together.
+#' has one tree, whose leaves hold a value for every class. Models are smaller, and training and predictions are faster.
+#' Each round learns less: use it with early stopping and 1,000 rounds or more. On nearly separable data separate trees
+#' may be better. Trees become symmetric, and `num_parallel_tree` must be 1. Gains and covers of a tree are those of all
+#' classes together.
 #'
 #' A response of several columns has a tree for each column, or with `"multi_output_tree"` one tree for all. Columns are
 #' scaled by powers of two for the choice of splits, so that one with large numbers does not decide alone. So it is with
 #' several levels of `"quantile"`: nine levels take a third of the time that a tree for each takes, at a loss from 1 %
 #' lower to 2 % higher (`bench/results/quantiles.md` in the sources).
 #'
-#' The splits of a round are chosen by one random direction of the scores, drawn by `seed` (random projections of
-#' gradients: Iosipov and Vakhrushev, 2022, SketchBoost). XGBoost's strategy of this name adds up the gains of all
-#' outputs instead.
+#' `sketch` says how the splits are chosen:
+#' * `"none"`: by the sum of the gains of all outputs, of which there may be 8, as XGBoost's strategy of this name does.
+#'   Only on the CPU. Levels of a factor that is split by sets are put in order along one random direction, drawn in
+#'   each round by `seed`.
+#' * `"projection"`: by the gradients along such a direction alone (random projections: Iosipov and Vakhrushev, 2022,
+#'   SketchBoost). Splits are searched once per round, whatever the number of outputs.
+#' * `"auto"`, the default: `"none"` for up to 8 columns or levels, otherwise `"projection"`. With classes `"none"` is
+#'   often better, too (`bench/results/sketch.md` in the sources), but a device does not offer it.
 #'
 #' @return A data frame of class `gbt_parameters` with one row per parameter. Several rows are printed by topic, one
 #'   line or two for each. A single row is printed in full. Its columns:

@@ -18,6 +18,8 @@ needs_of_parameters <- local({
     need("softmax_hessian", "objective = \"softmax\"", function(m) m$objective == "softmax"),
     need("multi_strategy", "objective = \"softmax\", several quantiles or a response of several columns",
          function(m) m$objective == "softmax" || !is.null(m$columns) || !is.null(levels_of(m))),
+    need("sketch", "multi_strategy = \"multi_output_tree\"",
+         function(m) identical(m$params[["multi_strategy"]], "multi_output_tree")),
     need("early_stopping_rounds", "valid or mask"), need("early_stopping_min_delta", "early_stopping_rounds"),
     need("verbose_every", "verbose = 1"), need("checkpoint_seconds", "checkpoint"),
     need("feature_weights", "colsample_bytree, colsample_bylevel or colsample_bynode"),
@@ -50,7 +52,7 @@ switched_off <- list(
   sampling_method = "uniform", colsample_bytree = 1, colsample_bylevel = 1, colsample_bynode = 1,
   num_parallel_tree = 1, multi_strategy = "one_output_per_tree", random_strength = 0, extra_trees = 0,
   leaf_iterations = 1, path_smooth = 0, leaf_model = "constant", boosting = "plain", cat_noise = 0,
-  max_cat_combine = 1, grad_bits = "auto",
+  max_cat_combine = 1, grad_bits = "auto", sketch = "auto",
   early_stopping_rounds = 0, early_stopping_min_delta = 0,
   # of earlier versions
   model_shrink_rate = c(0, 1), model_shrink_mode = "constant", tail_rounds = c(0, 1), model_size_reg = c(0, 1)

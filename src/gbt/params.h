@@ -10,6 +10,7 @@ typedef enum gbt_policy_kind { GBT_DEPTHWISE = 0, GBT_LOSSGUIDE = 1, GBT_SYMMETR
 enum { GBT_SYMMETRIC_DEPTH = 16 }; /* the largest max_depth of symmetric trees, which are full: 2^16 leaves */
 enum { GBT_BOOSTING_PLAIN = 0, GBT_BOOSTING_ORDERED = 1 };
 enum { GBT_LEAF_CONSTANT = 0, GBT_LEAF_LINEAR = 1 };
+enum { GBT_SKETCH_AUTO = 0, GBT_SKETCH_NONE = 1, GBT_SKETCH_PROJECTION = 2 };
 enum { GBT_GRAD_AUTO = 0, GBT_GRAD_16 = 1, GBT_GRAD_32 = 2 };
 
 /* A field for each line of params.def, which says what it means, its unit and its range. */

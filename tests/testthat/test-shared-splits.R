@@ -126,3 +126,22 @@ test_that("categories, sampled rows and ordered boosting go with shared splits, 
     expect_same_bytes(do.call(gbt_train, c(call, threads = 2))$state, one$state)
   }
 })
+
+test_that("sketch says what common splits are chosen by", {
+  splits <- function(m) as.data.frame(m)[c("tree", "node", "feature", "threshold")]
+  sums <- train(multi_strategy = shared, sketch = "none")
+  expect_false(identical(splits(sums), splits(train(multi_strategy = shared)))) # classes: a projection
+  expect_identical(gbt_train(iris[-5], iris$Species, nrounds = 6, threads = 3, multi_strategy = shared,
+                             sketch = "none")$state, sums$state)
+  expect_lt(gbt_evaluate(sums, iris[-5], iris$Species, metrics = "mlogloss", threads = 1)$estimate,
+            gbt_evaluate(train(multi_strategy = shared), iris[-5], iris$Species, metrics = "mlogloss",
+                         threads = 1)$estimate)
+  of <- function(...) {
+    gbt_train(cbind(mpg, hp) ~ wt + cyl + disp, mtcars, nrounds = 3, threads = 1, multi_strategy = shared, ...)
+  }
+  expect_identical(splits(of()), splits(of(sketch = "none"))) # columns: the sum
+  expect_false(identical(splits(of()), splits(of(sketch = "projection"))))
+  many <- matrix(rnorm(320), 32)
+  expect_error(gbt_train(mtcars, many, multi_strategy = shared, sketch = "none", nrounds = 2, threads = 1),
+               "up to 8 outputs, and there are 10", class = "gbt_error")
+})

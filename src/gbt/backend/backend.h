@@ -9,7 +9,8 @@
  *   finish_trees                        leaf values, scores, valid scores, the trees into the forest
  *
  * Trees of a round are independent, so a backend may grow several of them at once, a batch: every step is one
- * of all its trees. most_trees says how many suit it best.
+ * of all its trees. most_trees says how many suit it best. Trees that grow together (gbt_together), all of a round, are
+ * a batch and have the same splits.
  *
  * Results are exact: every backend gives the same bytes (math/ and tree/frontier.h hold the shared arithmetic).
  * Every op: (ctx, backend, in..., out..., err). "Waits" = needs results from a device before it returns. */
@@ -29,6 +30,13 @@
 
 typedef struct gbt_backend gbt_backend;
 
+/* The trees of a round that share their splits: these are found from the sum of the gains of all outputs. */
+typedef struct gbt_together {
+  const double *weight;    /* n_outputs, powers of two: factors of gains before they are added up */
+  const double *direction; /* n_outputs: of the scores; levels are put in order by the gradients along it. May change
+                              between rounds */
+} gbt_together;
+
 /* The input of a backend when it is opened. Pointers are borrowed for the backend's life; `data`, `base` and `init` are
  * read while it opens (the data sets themselves are shared). */
 typedef struct gbt_backend_spec {
@@ -43,6 +51,8 @@ typedef struct gbt_backend_spec {
   const double *handicap;   /* n_features, or NULL; may change between rounds */
   const double *class_rate;       /* by class, 0 to 1: probability of its rows to be drawn; or NULL: subsample of all */
   int32_t n_class_rates;
+  const gbt_together *together; /* the trees of all outputs are a batch and have the same splits; symmetric growth, not
+                                   on devices. NULL: each has its own */
   const int32_t *devices; /* n_devices numbers of devices that share the rows (boost/devices.c); read while it opens */
   int32_t n_devices;  /* 0 or 1: one, and `devices` is not looked at */
   int32_t n_backends; /* that a training has, this one among them, which share a device's memory; 0: one */
@@ -59,6 +69,8 @@ typedef struct gbt_tree_task {
   double contest_noise; /* see gbt_contest_noise; 0: none */
   int32_t rates; /* refit_trees: gains, and which nodes are kept, are computed again from these rows and gradients;
                     symmetric trees only */
+  int32_t shares; /* the trees of all outputs of the round have the same splits and rows: a backend fits or grows that of
+                     output 0 first, and may keep where it has led the rows */
 } gbt_tree_task;
 
 enum { GBT_MOST_TREES = 32 }; /* of a batch, on any backend */

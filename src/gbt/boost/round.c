@@ -50,7 +50,8 @@ gbt_status gbti_round_open(gbt_ctx *ctx, const gbti_round_spec *spec, gbti_round
   gbti_round_spec own = *spec;
   round->n_rows = spec->backend.data[0]->rows.n;
   round->shares = gbt_splits_are_shared(params);
-  if (round->shares) structure = add_stage(ctx, round, &gbti_shared_stage);
+  const int together = gbti_grows_together(&spec->backend.objective, params);
+  if (round->shares && !together) structure = add_stage(ctx, round, &gbti_shared_stage);
   if (has_two_orders(&spec->backend))
     order = add_stage(ctx, round,
                       params->boosting == GBT_BOOSTING_ORDERED ? &gbti_ordered_stage : &gbti_plain_stage);
@@ -65,8 +66,11 @@ gbt_status gbti_round_open(gbt_ctx *ctx, const gbti_round_spec *spec, gbti_round
   }
   if (spec->forest->n_leaf_outputs > 1) GBT_TRY(new_parts(&ctx->mem, spec->forest, &round->parts, err));
   own.backend.n_backends = round->n;
+  if (together) GBT_TRY(gbti_together_open(ctx, &spec->backend, &round->together, err));
   if (structure != NULL) GBT_TRY(gbti_shared_open(ctx, &own, structure, err));
+  own.backend.together = together && order == NULL ? &round->together.by : NULL;
   GBT_TRY(open_last(ctx, &own, last, round->n > 1, err));
+  own.backend.together = together ? &round->together.by : NULL;
   return order != NULL ? open_first_order(ctx, &own, order, err) : GBT_OK;
 }
 
@@ -75,6 +79,7 @@ void gbti_round_close(gbti_round *round) {
   round->n = 0;
   gbt_joint_free(round->joint);
   gbt_forest_free(round->parts);
+  gbti_together_close(&round->together);
   round->joint = NULL;
   round->parts = NULL;
 }
@@ -91,6 +96,7 @@ gbt_backend *gbti_round_grower(const gbti_round *round) { return first_of_output
 /* ---- rounds ---- */
 
 gbt_status gbti_round_gradients(gbt_ctx *ctx, gbti_round *round, uint64_t number, gbt_error *err) {
+  gbti_together_begin(&round->together, number);
   for (int32_t i = 0; i < round->n; i++) {
     gbti_stage *stage = &round->stage[i];
     if (stage->ops->set_scores != NULL) GBT_TRY(stage->ops->set_scores(ctx, stage, number, err));
@@ -128,7 +134,8 @@ static void make_tasks(const gbti_round_task *what, int shares, int64_t grown, i
                               .round = what->number,
                               .output = output,
                               .shrinkage = output > 0 ? what->shrinkage * what->eta_scale : what->shrinkage,
-                              .contest_noise = what->contest_noise};
+                              .contest_noise = what->contest_noise,
+                              .shares = shares};
   }
 }
 

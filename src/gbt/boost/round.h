@@ -1,9 +1,9 @@
 /* How the trees of a round are made: by a chain of stages, each with a backend of its own.
  *
  *   one order                      grow
- *   shared splits                  structure -> fit
+ *   shared splits                  structure -> fit; where trees grow together: grow
  *   two orders                     grow by the bins of order 0 -> fit by those of order 1
- *   shared splits in two orders    structure -> fit by order 0 -> fit by order 1
+ *   shared splits in two orders    structure -> fit by order 0 -> fit by order 1; together: as two orders
  *   ordered boosting               two orders; the first stage has its scores from supporting models
  *
  * The first stage searches for splits. Every other one makes trees with the splits of the stage before it, by its own
@@ -19,6 +19,7 @@
 #include "../backend/device.h"
 #include "../data/dataset_impl.h"
 #include "../joint/joint.h"
+#include "together.h"
 
 typedef struct gbti_stage gbti_stage;
 
@@ -79,6 +80,7 @@ typedef struct gbti_round {
   int64_t n_rows;   /* of the training set */
   gbt_joint *joint; /* owned; NULL: gradients of the objective need no other rows */
   int shares;       /* the trees of a round have the same splits, and so the same draws of rows */
+  gbti_together together; /* what its trees are weighed by where they grow together; all 0 elsewhere */
   gbt_forest *parts; /* those of a round, which become one tree; owned; NULL: they go to the forest as they are */
 } gbti_round;
 

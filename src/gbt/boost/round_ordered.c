@@ -13,6 +13,7 @@ gbt_status gbti_ordered_open(gbt_ctx *ctx, const gbti_round_spec *spec, gbti_sta
   gbt_supporting *models;
   gbt_backend_spec backend = spec->backend;
   backend.n_valid = 0;
+  backend.together = NULL; /* they fit splits that are there */
   GBT_TRY(stage->be->ops->scores(ctx, stage->be, 0, &start, err));
   GBT_TRY(gbt_supporting_new(ctx, &backend, start, (uint64_t)backend.params->seed, &models, err));
   stage->own = models;

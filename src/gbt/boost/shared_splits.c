@@ -6,6 +6,7 @@
 #include "backends.h"
 #include "grow.h"
 #include "projection.h"
+#include "together.h"
 
 enum { TASK_ROWS = 4096, BLOCK = 256 };
 
@@ -25,14 +26,9 @@ struct gbt_shared_splits {
   const double *score; /* of the round that begins */
 };
 
-/* Columns of a response, and levels; classes have a contrast. */
-static int is_projected(const gbt_objective *objective) {
-  return gbt_has_columns(objective) || (gbt_has_levels(objective) && objective->n_outputs > 1);
-}
-
 gbt_status gbt_shared_splits_check(const gbt_objective *objective, const gbt_params *params, gbt_error *err) {
   if (!gbt_splits_are_shared(params)) return GBT_OK;
-  if (!gbt_gradients_by_classes(objective) && !is_projected(objective))
+  if (!gbt_gradients_by_classes(objective) && !gbt_outputs_are_projected(objective))
     return gbt_fail_on(err, GBT_E_ARG, "multi_strategy",
                        "`multi_strategy = \"multi_output_tree\"` needs the objective \"softmax\", several quantiles or "
                        "a response of several columns; leave `multi_strategy` out");
@@ -44,6 +40,10 @@ gbt_status gbt_shared_splits_check(const gbt_objective *objective, const gbt_par
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "multi_strategy",
                        "`multi_strategy = \"multi_output_tree\"` needs `grow_policy = \"symmetric\"`; give that, or "
                        "leave `grow_policy` out");
+  if (gbti_grows_together(objective, params) && objective->n_outputs > GBTI_TOGETHER_MOST)
+    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "sketch",
+                       "`sketch = \"none\"` adds up the gains of up to %d outputs, and there are %d; leave `sketch` out",
+                       (int)GBTI_TOGETHER_MOST, (int)objective->n_outputs);
   return GBT_OK;
 }
 
@@ -56,7 +56,7 @@ static gbt_status open_all(gbt_ctx *ctx, gbt_shared_splits *s, const gbt_backend
   gbt_backend_spec own = *spec;
   own.objective = gbt_objective_make(GBT_OBJ_CUSTOM, 1);
   own.n_valid = 0;
-  if (is_projected(&s->objective)) {
+  if (gbt_outputs_are_projected(&s->objective)) {
     GBT_TRY(gbt_dataset_view(spec->data[0], &s->plain, err));
     own.data = &s->plain;
     GBT_TRY(gbt_mem_array(&s->mem, K, sizeof *s->size, &s->size, err));
@@ -171,7 +171,7 @@ static void contrast_task(void *arg, int64_t task, int thread) {
 gbt_status gbt_shared_splits_begin(gbt_ctx *ctx, gbt_shared_splits *s, gbt_backend *be, uint64_t round,
                                    gbt_error *err) {
   const int64_t rows = gbt_task_rows(TASK_ROWS, s->K);
-  const int projected = is_projected(&s->objective);
+  const int projected = gbt_outputs_are_projected(&s->objective);
   if (gbt_has_levels(&s->objective))
     gbti_levels_direction(s->seed, round, s->K, s->size, s->u);
   else if (projected)

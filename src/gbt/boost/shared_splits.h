@@ -32,6 +32,11 @@ typedef struct gbt_shared_splits gbt_shared_splits;
 /* Whether the parameters choose it. */
 static inline int gbt_splits_are_shared(const gbt_params *params) { return params->multi_strategy != 0; }
 
+/* Columns of a response, and levels; classes have a contrast. */
+static inline int gbt_outputs_are_projected(const gbt_objective *objective) {
+  return gbt_has_columns(objective) || (gbt_has_levels(objective) && objective->n_outputs > 1);
+}
+
 /* GBT_E_ARG, GBT_E_UNSUPPORTED: what trees cannot share splits with. */
 gbt_status gbt_shared_splits_check(const gbt_objective *objective, const gbt_params *params,
                                    gbt_error *err) GBT_MUST_CHECK;

@@ -12,6 +12,7 @@
 #include "sampling.h"
 #include "shared_splits.h"
 #include "supporting.h"
+#include "together.h"
 
 /* Of all ranks together: what the scales of gradients are made for (math/fixed.h). */
 #define MOST_ROWS (((int64_t)1 << 47) - 1)
@@ -179,6 +180,9 @@ gbt_status gbt_trainer_check(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_err
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "device",
                        "trees that several quantiles share are not offered on the device; use `device = \"cpu\"`, or "
                        "leave `multi_strategy` out");
+  if (gbti_grows_together(&spec->objective, &spec->params) && spec->device != NULL)
+    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "device",
+                       "`sketch = \"none\"` is not offered on the device; use `device = \"cpu\"`, or leave `sketch` out");
   if (spec->params.boosting == GBT_BOOSTING_ORDERED)
     GBT_TRY(gbt_supporting_check(ctx, &spec->objective, &spec->train->rows, err));
   if (spec->n_valid < 0 || spec->n_valid > GBT_MAX_VALID)

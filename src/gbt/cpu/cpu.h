@@ -16,6 +16,7 @@
  *   cpu_leaf.c       leaf values, scores, export; cpu_renew.c: values that are quantiles; cpu_step.c: further
  *                    steps; cpu_linear.c: linear leaves; cpu_route.c: rows that were not partitioned; cpu_refit.c: a
  *                    tree that is there on other rows; cpu_walk.c, cpu_walk_tables.c: rows down it
+ *   cpu_together.c   trees of several outputs that grow together, with the same splits
  *   cpu_scratch.c    working memory of threads; cpu_parallel.c: tasks on threads
  *   cpu_kernels.c    inner loops that exist once per instruction set
  *
@@ -48,6 +49,7 @@
 #include "cpu_split.h"
 #include "cpu_step.h"
 #include "cpu_stream.h"
+#include "cpu_together.h"
 #include "cpu_walk.h"
 
 typedef struct cpu_backend {
@@ -94,6 +96,7 @@ typedef struct cpu_backend {
   cpu_steps steps;
   cpu_refit refit;
   cpu_walk walk;
+  cpu_together together;
   cpu_scratches scratch;
 } cpu_backend;
 
@@ -108,7 +111,8 @@ static inline int64_t cpu_all_rows(const cpu_backend *be) { return be->data[0]->
 
 /* Where the gradients of an output begin. */
 static inline size_t cpu_gradients_at(const cpu_backend *be, int32_t output) {
-  return gbt_gradients_are_kept(&be->objective) ? (size_t)output * (size_t)be->n_rows : 0;
+  const int all = gbt_gradients_are_kept(&be->objective) || be->together.n > 0;
+  return all ? (size_t)output * (size_t)be->n_rows : 0;
 }
 
 /* Whether the codes of a feature are kept as a column of all train rows. */

@@ -22,6 +22,7 @@ static void destroy(gbt_backend *self) {
   cpu_ranks_close(be);
   cpu_stream_close(be);
   cpu_gather_close(be);
+  cpu_together_close(be);
   cpu_layer_close(be);
   cpu_split_close(be);
   cpu_hist_close(be);
@@ -37,36 +38,64 @@ static void destroy(gbt_backend *self) {
   gbt_mem_free(&mem, be);
 }
 
-static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task *task, int32_t n_trees,
-                              gbt_error *err) {
-  cpu_backend *be = (cpu_backend *)self;
-  (void)n_trees;                            /* 1, see most_trees */
-  GBT_TRY(cpu_scratch_ready(ctx, be, err)); /* the host may have given the gradients in a call with fewer threads */
+static gbt_status begin_alone(gbt_ctx *ctx, cpu_backend *be, const gbt_tree_task *task, gbt_error *err) {
   be->task = *task;
   GBT_TRY(cpu_gradients_of_tree(ctx, be, err));
   cpu_view_train(be);
   cpu_hist_release_all(be);
+  return cpu_hist_fit(be, err);
+}
+
+static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task *task, int32_t n_trees,
+                              gbt_error *err) {
+  cpu_backend *be = (cpu_backend *)self;
+  GBT_ASSERT(n_trees == cpu_n_trees(&be->together)); /* see most_trees */
+  GBT_TRY(cpu_scratch_ready(ctx, be, err)); /* the host may have given the gradients in a call with fewer threads */
+  GBT_TRY(be->together.n > 0 ? cpu_together_begin(ctx, be, task, err) : begin_alone(ctx, be, task, err));
   be->stream.n_built = be->stream.n_items = 0;
-  GBT_TRY(cpu_hist_fit(be, err));
   int64_t t0 = gbt_clock_ns();
   gbt_sum sum;
   int64_t n_in;
   GBT_TRY(cpu_rows_begin(ctx, be, &n_in, &sum, err));
-  GBT_TRY(cpu_gather_rows(ctx, be, err));
+  if (be->together.n == 0) GBT_TRY(cpu_gather_rows(ctx, be, err)); /* it gathers the gradients of one tree */
   gbt_frontier_set_lookahead(&be->fr, be->view.stream != NULL || be->ranks.size > 1);
   cpu_split_begin(be);
   cpu_ranks_begin(be);
   self->seconds[GBT_PHASE_PARTITION] += (double)(gbt_clock_ns() - t0) * 1e-9;
-  GBT_TRY(gbt_frontier_root(&be->fr, n_in, sum, cpu_units(be), err));
-  be->fr.node[0].own_rows = be->rows.n_in;
-  cpu_ranks_begin_root(be);
+  for (int32_t k = 0; k < n_trees; k++) {
+    cpu_turn_to(be, k);
+    if (k > 0) GBT_TRY(cpu_rows_sum(ctx, be, &sum, err));
+    GBT_TRY(gbt_frontier_root(&be->fr, n_in, sum, cpu_units(be), err));
+    be->fr.node[0].own_rows = be->rows.n_in;
+    cpu_ranks_begin_root(be);
+    if (be->together.n > 0) GBT_TRY(cpu_ranks_sum_root(ctx, be, err));
+  }
+  return GBT_OK;
+}
+
+static gbt_status build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
+  cpu_backend *be = (cpu_backend *)self;
+  for (int32_t k = 0; k < cpu_n_trees(&be->together); k++) {
+    cpu_turn_to(be, k);
+    GBT_TRY(cpu_build_hist(ctx, self, err));
+  }
+  return GBT_OK;
+}
+
+static gbt_status find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
+  cpu_backend *be = (cpu_backend *)self;
+  for (int32_t k = 0; k < cpu_n_trees(&be->together); k++) {
+    cpu_turn_to(be, k);
+    GBT_TRY(cpu_find_splits(ctx, self, err));
+  }
   return GBT_OK;
 }
 
 /* Nodes to split in one step. Each needs one more histogram. Those of the last layer that has any are given back as
  * soon as they are searched (cpu_find_splits), so there small steps save memory: half of the tree's histograms. */
 static size_t step_size(const cpu_backend *be) {
-  size_t most = be->pool.most / 2;
+  size_t most = be->pool.most / (2 * (size_t)cpu_n_trees(&be->together));
+  if (most == 0) most = 1;
   if (be->view.stream) return most < CPU_STREAM_NODES ? most : CPU_STREAM_NODES; /* each step is a pass */
   if (be->ranks.size > 1) return most; /* each step takes rounds of latency */
   if (gbt_policy_one_leaf(be->fr.policy.kind)) { /* look-ahead feeds threads; wide tables need none */
@@ -84,13 +113,29 @@ static size_t step_size(const cpu_backend *be) {
 
 static gbt_status choose(gbt_ctx *ctx, gbt_backend *self, int32_t *n, gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
+  cpu_turn_to(be, 0);
   if (gbt_policy_one_split(be->fr.policy.kind)) GBT_TRY(cpu_layer_decide(ctx, be, err));
-  gbt_frontier_select(&be->fr, step_size(be));
-  cpu_hist_release_dropped(be);
-  *n = (int32_t)be->fr.n_chosen;
-  if (*n > 0) return GBT_OK;
-  cpu_hist_release_all(be);
-  return gbt_frontier_settle(&be->fr, err);
+  for (int32_t k = 0; k < cpu_n_trees(&be->together); k++) {
+    cpu_turn_to(be, k);
+    gbt_frontier_select(&be->fr, step_size(be));
+    cpu_hist_release_dropped(be);
+    GBT_ASSERT(k == 0 || *n == (int32_t)be->fr.n_chosen);
+    *n = (int32_t)be->fr.n_chosen;
+    if (*n > 0) continue;
+    cpu_hist_release_all(be);
+    GBT_TRY(gbt_frontier_settle(&be->fr, err));
+  }
+  return GBT_OK;
+}
+
+static gbt_status finish_trees(gbt_ctx *ctx, gbt_backend *self, gbt_forest *forest, gbt_error *err) {
+  cpu_backend *be = (cpu_backend *)self;
+  for (int32_t k = 0; k < cpu_n_trees(&be->together); k++) {
+    cpu_turn_to(be, k);
+    if (be->together.n > 0) GBT_TRY(cpu_renew_output(ctx, be, err));
+    GBT_TRY(cpu_finish_tree(ctx, self, forest, err));
+  }
+  return GBT_OK;
 }
 
 static gbt_status scores(gbt_ctx *ctx, gbt_backend *self, int32_t which, const double **out, gbt_error *err) {
@@ -105,11 +150,11 @@ static const gbt_backend_ops cpu_ops = {.name = "cpu",
                                         .gradients = cpu_gradients,
                                         .set_gradients = cpu_set_gradients,
                                         .begin_trees = begin_trees,
-                                        .build_hist = cpu_build_hist,
-                                        .find_splits = cpu_find_splits,
+                                        .build_hist = build_hist,
+                                        .find_splits = find_splits,
                                         .select = choose,
                                         .partition = cpu_partition,
-                                        .finish_trees = cpu_finish_tree,
+                                        .finish_trees = finish_trees,
                                         .refit_trees = cpu_refit_trees,
                                         .scores = scores,
                                         .set_scores = cpu_set_scores};
@@ -138,6 +183,7 @@ gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend 
   be->n_rows = be->data[0]->rows.n;
   cpu_view_train(be);
   gbt_frontier_init(&be->fr, &be->mem, be->params, spec->monotone, be->rules->n_groups > 0 ? be->rules->n_words : 0);
+  GBT_TRY_GOTO(cpu_together_open(be, spec, err), done);
   cpu_scratch_open(be);
   GBT_TRY_GOTO(cpu_split_open(be, err), done);
   GBT_TRY_GOTO(cpu_ranks_open(ctx, be, err), done);
@@ -147,6 +193,7 @@ gbt_status gbt_cpu_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbt_backend 
   GBT_TRY_GOTO(cpu_sparse_open(ctx, be, err), done);
   GBT_TRY_GOTO(cpu_stream_open(ctx, be, err), done);
   GBT_TRY_GOTO(cpu_layer_open(be, err), done);
+  GBT_TRY_GOTO(cpu_together_room(be, err), done);
   GBT_TRY_GOTO(cpu_gradient_open(be, err), done);
   GBT_TRY_GOTO(cpu_renew_open(ctx, be, err), done);
   GBT_TRY_GOTO(cpu_step_open(be, err), done);

@@ -20,7 +20,7 @@
 gbt_status cpu_gradient_open(cpu_backend *be, gbt_error *err) {
   cpu_gradient *grad = &be->grad;
   size_t n = (size_t)be->n_rows, k = (size_t)be->n_outputs;
-  size_t kept = gbt_gradients_are_kept(&be->objective) ? n * k : n;
+  size_t kept = gbt_gradients_are_kept(&be->objective) || be->together.n > 0 ? n * k : n;
   grad->fixed_output = -1;
   GBT_TRY(gbt_mem_array(&be->mem, kept, sizeof *grad->gh, &grad->gh, err));
   if (gbt_gradients_by_classes(&be->objective)) {
@@ -290,7 +290,7 @@ gbt_status cpu_gradients_of_tree(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) 
   int64_t t0 = gbt_clock_ns();
   be->grad.fixed_output = -1;
   GBT_TRY(fix_output(ctx, &pass, err));
-  GBT_TRY(cpu_renew_output(ctx, be, err));
+  if (be->together.n == 0) GBT_TRY(cpu_renew_output(ctx, be, err)); /* else when the output's tree is finished */
   cpu_step_output(be);
   be->grad.fixed_output = be->task.output;
   count_time(be, t0);

@@ -1,8 +1,8 @@
 /* Gradients in fixed point; see cpu_gradient.c.
  *
  * A row's gradients are stored at its own index. They belong to one output, computed when its first tree of the round
- * begins (a tree changes only the scores of its own output); only gradients that the host computed are stored for all
- * outputs. An output's gradients take 8 bytes a row, at gh + cpu_gradients_at(be, output):
+ * begins (a tree changes only the scores of its own output); only gradients that the host computed, and those of trees
+ * that grow together, are stored for all outputs. An output's gradients take 8 bytes a row, at gh + cpu_gradients_at(be, output):
  *
  *   not wide   gh16 of all rows, then low of all rows: what 16 bits leave out (gbt_fix_low)
  *   wide       gh32 of all rows */
@@ -16,7 +16,7 @@
 struct cpu_backend;
 
 typedef struct cpu_gradient {
-  gbt_gh32 *gh;                      /* n_rows; custom loss: n_outputs x n_rows */
+  gbt_gh32 *gh;                      /* n_rows; custom loss, trees that grow together: n_outputs x n_rows */
   double *softmax_top, *softmax_sum; /* n_rows each, see cpu_kernels.h; NULL for other losses */
   uint64_t round;                    /* of the gradients */
   int32_t fixed_output;              /* whose gradients are stored; -1: none yet */

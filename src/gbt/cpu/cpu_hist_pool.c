@@ -54,8 +54,10 @@ static gbt_status make_room(cpu_backend *be, gbt_error *err) {
   return status;
 }
 
+int cpu_hist_packs(const cpu_backend *be) { return be->sparse.most <= CPU_PACKED_ROWS && !be->view.wide; }
+
 gbt_status cpu_hist_fit(cpu_backend *be, gbt_error *err) {
-  be->pool.packed = be->sparse.most <= CPU_PACKED_ROWS && !be->view.wide;
+  be->pool.packed = cpu_hist_packs(be);
   if (be->layout->n_sparse > 0 && !be->pool.packed && !be->pool.roomy) GBT_TRY(make_room(be, err)); /* from now on */
   set_limit(be);
   return GBT_OK;
@@ -123,7 +125,7 @@ void cpu_hist_release_dropped(cpu_backend *be) {
 
 int cpu_hist_kept(const cpu_backend *be, int32_t depth) {
   if (!gbt_policy_one_split(be->fr.policy.kind)) return 0;
-  return ((size_t)be->layout->n_slots * sizeof(gbt_sum)) << depth <= KEEP_BYTES;
+  return ((size_t)cpu_n_trees(&be->together) * (size_t)be->layout->n_slots * sizeof(gbt_sum)) << depth <= KEEP_BYTES;
 }
 
 /* Most slots of such nodes are empty, and they are rarely in a near cache. */

@@ -36,6 +36,9 @@ typedef struct cpu_hist_pool {
 gbt_status cpu_hist_pool_open(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cpu_hist_pool_close(struct cpu_backend *be);
 
+/* Whether the sparse part of the tree's histograms is packed. */
+int cpu_hist_packs(const struct cpu_backend *be);
+
 /* Decides packing for the tree that begins, whose nodes have no histograms yet; drops histograms that are too small. */
 gbt_status cpu_hist_fit(struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 

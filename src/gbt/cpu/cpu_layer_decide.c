@@ -42,7 +42,7 @@ static void best_set(const cpu_backend *be, int32_t feat, const double *gain, in
     gbt_split s = {
         .kind = GBT_SPLIT_SET, .feat = feat, .bin = k + 1, .from_top = i >= most, .missing_left = (int8_t)missing_left};
     if (!(tried[i] & (missing_left ? CPU_TRY_LEFT : CPU_TRY_RIGHT))) continue;
-    double noise = gbt_set_cost(be->params, be->grad.noise[be->task.output], k + 1, be->layer.n_placed[feat]);
+    double noise = gbt_set_cost(be->params, cpu_set_noise(be), k + 1, be->layer.n_placed[feat]);
     try_candidate(be, s, gain[i] - noise, best);
   }
 }
@@ -90,6 +90,7 @@ static void best_task(void *arg, int64_t task, int thread) {
   int64_t beg = task * feats_of_task(be), end = beg + feats_of_task(be);
   for (int64_t k = beg; k < end && k < be->layer.n_feats; k++) {
     gbt_split own = {.kind = GBT_SPLIT_NONE};
+    if (be->together.n > 0) cpu_together_join(be, be->layer.feats[k]);
     best_of_feature(be, be->layer.feats[k], &be->scratch.of[thread], &own);
     if (gbt_contest_admits(&be->layer.contest, &own, be->params->gamma) && beats(be, &own, &best)) best = own;
   }
@@ -264,12 +265,17 @@ static gbt_status left_of_rows(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   return add_by_rows(ctx, be, err);
 }
 
-/* Every node's own gain; who is kept; where missing values go when the layer has none. The gains add up to the layer's:
- * what was taken off for noise is taken off in proportion. */
-static void settle_nodes(cpu_backend *be, const gbt_split *layer) {
+/* What the nodes of a layer have together. */
+typedef struct layer_sums {
+  int64_t h, left_h;     /* of a tree that grows alone */
+  double H, left_H;      /* of trees that grow together, real */
+  double gain;
+} layer_sums;
+
+/* Every node's own gain; who is kept. Adds to the sums. */
+static void rate_nodes(cpu_backend *be, const gbt_split *layer, layer_sums *sums) {
   gbt_reg reg = reg_of(be, (gbt_split_kind)layer->kind);
-  int64_t h = 0, left_h = 0;
-  double sum = 0.0;
+  double gains = 0.0;
   for (size_t i = 0; i < be->fr.n_open; i++) {
     gbt_grow_node *node = &be->fr.node[be->fr.open[i]];
     gbt_split *s = &node->split;
@@ -282,44 +288,52 @@ static void settle_nodes(cpu_backend *be, const gbt_split *layer) {
       double gain = cpu_gain(&in, (double)s->left.g * in.unit.g, (double)s->left.h * in.unit.h, reg);
       int enough = in.min_rows <= 1 || (left >= in.min_rows && gbt_grow_rows(node) - left >= in.min_rows);
       if (enough && gain > floor_of(&in)) s->gain = gain;
-      h += node->sum.h;
-      left_h += s->left.h;
+      sums->h += node->sum.h;
+      sums->left_h += s->left.h;
+      sums->H += (double)node->sum.h * in.unit.h;
+      sums->left_H += (double)s->left.h * in.unit.h;
     }
     node->kept = s->gain == 0.0;
     GBT_ASSERT(s->left.h >= 0 && s->left.h <= node->sum.h);
-    sum += s->gain;
+    gains += s->gain;
   }
-  GBT_ASSERT(layer->kind != GBT_SPLIT_SET || sum > 0.0);
+  sums->gain += cpu_gain_weight(be) * gains;
+}
+
+/* Where missing values go when the layer has none. The gains add up to the layer's: what was taken off for noise is
+ * taken off in proportion. */
+static void settle_nodes(cpu_backend *be, const gbt_split *layer, const layer_sums *sums) {
+  const int left = be->together.n > 0 ? sums->left_H >= sums->H - sums->left_H : sums->left_h >= sums->h - sums->left_h;
+  GBT_ASSERT(layer->kind != GBT_SPLIT_SET || sums->gain > 0.0);
   for (size_t i = 0; i < be->fr.n_open; i++) {
     gbt_split *s = &be->fr.node[be->fr.open[i]].split;
-    if (layer->kind == GBT_SPLIT_SET) s->gain = s->gain * (layer->gain / sum);
-    if (!layer->has_missing) s->missing_left = left_h >= h - left_h;
+    if (layer->kind == GBT_SPLIT_SET) s->gain = s->gain * (layer->gain / sums->gain);
+    if (!layer->has_missing) s->missing_left = (int8_t)left;
   }
 }
 
 /* ---- several ranks: each offers the best split of its features ---- */
 
 /* An offer: the split, then the words of its set (layer.most_words, and one more where that is odd), then for each open
- * node the sums and rows that go left, as its histogram has them. */
+ * node of each tree the sums and rows that go left, as its histogram has them. */
 static size_t offer_bytes(const cpu_backend *be) {
-  const size_t words = (be->layer.most_words + 1) / 2 * 2;
-  return sizeof(gbt_split) + words * sizeof(uint32_t) + 3 * be->fr.n_open * sizeof(int64_t);
+  const size_t words = (be->layer.most_words + 1) / 2 * 2, n = (size_t)cpu_n_trees(&be->together) * be->fr.n_open;
+  return sizeof(gbt_split) + words * sizeof(uint32_t) + 3 * n * sizeof(int64_t);
 }
 
 static uint32_t *offer_words(char *offer) { return (uint32_t *)(void *)(offer + sizeof(gbt_split)); }
 
+/* Those of the tree whose turn it is. */
 static int64_t *offer_sums(const cpu_backend *be, char *offer) {
-  return (int64_t *)(void *)(offer_words(offer) + (be->layer.most_words + 1) / 2 * 2);
+  int64_t *sums = (int64_t *)(void *)(offer_words(offer) + (be->layer.most_words + 1) / 2 * 2);
+  return sums + 3 * (size_t)be->together.at * be->fr.n_open;
 }
 
 /* The layer is split so for a moment. */
-static gbt_status make_offer(gbt_ctx *ctx, cpu_backend *be, const gbt_split *split, char *offer, gbt_error *err) {
+static gbt_status offer_tree(gbt_ctx *ctx, cpu_backend *be, const gbt_split *split, char *offer, gbt_error *err) {
   const size_t n_set_words = be->fr.n_set_words;
   uint32_t beg, n_words;
   int64_t *sums = offer_sums(be, offer);
-  memset(offer, 0, offer_bytes(be));
-  memcpy(offer, split, sizeof *split);
-  if (split->kind == GBT_SPLIT_NONE) return GBT_OK;
   GBT_TRY(layer_set(be, split, NULL, &beg, &n_words, err));
   if (split->kind == GBT_SPLIT_SET) memcpy(offer_words(offer), be->fr.sets + beg, n_words * sizeof(uint32_t));
   gbt_frontier_layer(&be->fr, split, beg, n_words);
@@ -331,6 +345,18 @@ static gbt_status make_offer(gbt_ctx *ctx, cpu_backend *be, const gbt_split *spl
     sums[3 * i + 2] = be->layer.left_rows[i];
   }
   be->fr.n_set_words = n_set_words;
+  return GBT_OK;
+}
+
+static gbt_status make_offer(gbt_ctx *ctx, cpu_backend *be, const gbt_split *split, char *offer, gbt_error *err) {
+  memset(offer, 0, offer_bytes(be));
+  memcpy(offer, split, sizeof *split);
+  if (split->kind == GBT_SPLIT_NONE) return GBT_OK;
+  for (int32_t k = 0; k < cpu_n_trees(&be->together); k++) {
+    cpu_turn_to(be, k);
+    GBT_TRY(offer_tree(ctx, be, split, offer, err));
+  }
+  cpu_turn_to(be, 0);
   return GBT_OK;
 }
 
@@ -365,27 +391,48 @@ static gbt_status take_offer(cpu_backend *be, char *offer, gbt_error *err) {
     node->split.left = (gbt_sum){sums[3 * i], sums[3 * i + 1]};
     be->layer.left_rows[i] = sums[3 * i + 2];
     const int known = node->hist >= 0 && be->split.plan[split.feat].counts;
-    GBT_TRY(cpu_ranks_put_left_rows(be, id, known ? be->layer.left_rows[i] : -1, err));
+    if (known || be->together.at == 0) /* the rows are the same in all trees */
+      GBT_TRY(cpu_ranks_put_left_rows(be, id, known ? be->layer.left_rows[i] : -1, err));
   }
   return GBT_OK;
 }
 
 /* The split of the layer to all open nodes; offer: of several ranks the one that was taken, else NULL. */
 static gbt_status split_layer(gbt_ctx *ctx, cpu_backend *be, const gbt_split *best, char *offer, gbt_error *err) {
+  const int32_t n_trees = cpu_n_trees(&be->together);
+  layer_sums sums = {0, 0, 0.0, 0.0, 0.0};
   uint32_t beg, n_words;
   be->layer.scored += best->gain;
-  GBT_TRY(layer_set(be, best, offer != NULL ? offer_words(offer) : NULL, &beg, &n_words, err));
-  gbt_frontier_layer(&be->fr, best, beg, n_words);
-  GBT_TRY(offer != NULL ? take_offer(be, offer, err) : left_of_hists(ctx, be, err));
-  GBT_TRY(left_of_rows(ctx, be, err));
-  settle_nodes(be, best);
+  for (int32_t k = 0; k < n_trees; k++) {
+    cpu_turn_to(be, k);
+    GBT_TRY(layer_set(be, best, offer != NULL ? offer_words(offer) : NULL, &beg, &n_words, err));
+    gbt_frontier_layer(&be->fr, best, beg, n_words);
+    GBT_TRY(offer != NULL ? take_offer(be, offer, err) : left_of_hists(ctx, be, err));
+    GBT_TRY(left_of_rows(ctx, be, err));
+    rate_nodes(be, best, &sums);
+  }
+  for (int32_t k = 0; k < n_trees; k++) {
+    cpu_turn_to(be, k);
+    settle_nodes(be, best, &sums);
+  }
   return GBT_OK;
 }
 
-static int any_splittable(const cpu_backend *be) {
-  for (size_t i = 0; i < be->fr.n_open; i++)
-    if (be->fr.node[be->fr.open[i]].splittable) return 1;
-  return 0;
+static int any_splittable(cpu_backend *be) {
+  int any = 0;
+  for (int32_t k = 0; k < cpu_n_trees(&be->together) && !any; k++) {
+    cpu_turn_to(be, k);
+    for (size_t i = 0; i < be->fr.n_open && !any; i++) any = be->fr.node[be->fr.open[i]].splittable;
+  }
+  cpu_turn_to(be, 0);
+  return any;
+}
+
+static void drop_layer(cpu_backend *be) {
+  for (int32_t k = 0; k < cpu_n_trees(&be->together); k++) {
+    cpu_turn_to(be, k);
+    gbt_frontier_layer(&be->fr, NULL, 0, 0);
+  }
 }
 
 gbt_status cpu_layer_decide(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
@@ -400,7 +447,7 @@ gbt_status cpu_layer_decide(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
     memcpy(&best, offer, sizeof best);
   }
   if (best.kind == GBT_SPLIT_NONE)
-    gbt_frontier_layer(&be->fr, NULL, 0, 0);
+    drop_layer(be);
   else
     GBT_TRY(split_layer(ctx, be, &best, offer, err));
   be->base.seconds[GBT_PHASE_SPLIT] += (double)(gbt_clock_ns() - t0) * 1e-9;

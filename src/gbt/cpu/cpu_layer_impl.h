@@ -7,6 +7,9 @@
 enum { LAYER_SLOTS = 1024, LAYER_FEATS = 64 };
 enum { CPU_TRY_RIGHT = 1, CPU_TRY_LEFT = 2 }; /* a set is a candidate with missing values right, left */
 
+/* The levels of in->feat into the order that the whole tree has, and which sets of them are tried. */
+void cpu_layer_order(cpu_backend *be, const cpu_search *in, cpu_scratch *scratch);
+
 static inline gbt_split_kind kind_of(const cpu_backend *be, int32_t feat) {
   if (be->split.plan[feat].by_sets) return GBT_SPLIT_SET;
   return be->cuts->schema->feat[feat].type == GBT_CATEGORICAL ? GBT_SPLIT_ONEHOT : GBT_SPLIT_NUMERIC;

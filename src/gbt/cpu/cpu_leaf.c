@@ -13,6 +13,8 @@ void cpu_leaf_close(cpu_backend *be) {
   gbt_mem_free(&be->mem, be->leaf.fine);
   gbt_mem_free(&be->mem, be->leaf.value);
   gbt_mem_free(&be->mem, be->leaf.rows);
+  for (int32_t s = 1; be->leaf.of && s <= be->n_valid; s++) gbt_mem_free(&be->mem, be->leaf.of[s]);
+  gbt_mem_free(&be->mem, be->leaf.of);
   gbt_export_free(&be->mem, &be->leaf.out);
 }
 
@@ -130,13 +132,38 @@ static void score_task(void *arg, int64_t task, int thread) {
 static gbt_status score_train(gbt_ctx *ctx, cpu_backend *be, int walked, gbt_error *err) {
   const uint32_t *others = be->rows.order + be->rows.n_in;
   if (be->linear.on) return cpu_route(ctx, be, 0, others, be->n_rows - be->rows.n_in, be->leaf.value, err);
-  if (walked) return cpu_walk_scores(ctx, be, 1, err);
+  if (walked) return cpu_walk_scores(ctx, be, err);
   /* Row by row is quicker than routing some of them, unless these are few. */
   if ((be->n_rows - be->rows.n_in) / 8 > be->rows.n_in / 64 && cpu_walk_can(be))
-    return cpu_walk_scores(ctx, be, 0, err);
+    return cpu_walk_scores(ctx, be, err);
   /* be->rows.chunk still lists the leaves' rows */
   GBT_TRY(cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 1.0 * be->rows.n_in, score_task, be, err));
   return cpu_route(ctx, be, 0, others, be->n_rows - be->rows.n_in, be->leaf.value, err);
+}
+
+/* Of a validation set, whose rows' leaves are kept for the trees that have the same splits. */
+typedef struct valid_job {
+  const uint32_t *leaf;
+  const double *value;
+  double *score;
+  int64_t n;
+} valid_job;
+
+static void valid_task(void *arg, int64_t task, int thread) {
+  const valid_job *job = arg;
+  const int64_t beg = task * CPU_TASK_ROWS, end = job->n - beg < CPU_TASK_ROWS ? job->n : beg + CPU_TASK_ROWS;
+  (void)thread;
+  for (int64_t i = beg; i < end; i++) job->score[i] += job->value[job->leaf[i]];
+}
+
+static gbt_status score_valid(gbt_ctx *ctx, cpu_backend *be, int32_t s, gbt_error *err) {
+  const int64_t n = be->data[s]->rows.n;
+  if (!be->task.shares) return cpu_route(ctx, be, s, NULL, n, be->leaf.value, err);
+  if (be->leaf.of == NULL) GBT_TRY(gbt_mem_zeros(&be->mem, (size_t)be->n_valid + 1, sizeof *be->leaf.of, &be->leaf.of, err));
+  if (be->leaf.of[s] == NULL) GBT_TRY(gbt_mem_array(&be->mem, (size_t)n, sizeof **be->leaf.of, &be->leaf.of[s], err));
+  if (be->task.output == 0) GBT_TRY(cpu_route_leaves(ctx, be, s, be->leaf.of[s], err));
+  valid_job job = {be->leaf.of[s], be->leaf.value, be->score[s] + (size_t)be->task.output * (size_t)n, n};
+  return cpu_parallel(ctx, cpu_n_tasks(n), 1.0 * (double)n, valid_task, &job, err);
 }
 
 /* From fine sums to the forest and to scores. */
@@ -159,7 +186,7 @@ static gbt_status put_tree(gbt_ctx *ctx, cpu_backend *be, int walked, gbt_forest
   GBT_TRY(gbt_export_tree(&be->mem, &be->leaf.out, &grown, be->cuts, forest, err));
   GBT_TRY_GOTO(score_train(ctx, be, walked, err), done);
   for (int32_t s = 1; s <= be->n_valid; s++)
-    GBT_TRY_GOTO(cpu_route(ctx, be, s, NULL, be->data[s]->rows.n, be->leaf.value, err), done);
+    GBT_TRY_GOTO(score_valid(ctx, be, s, err), done);
 done:
   if (status != GBT_OK) gbt_forest_cut(forest, n_trees);
   return status;

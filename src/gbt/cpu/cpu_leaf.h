@@ -15,6 +15,7 @@ typedef struct cpu_leaves {
   size_t cap_rows;
   double *value; /* per node: leaf values */
   size_t cap_value;
+  uint32_t **of; /* by validation set: the leaves of its rows; where trees share splits, else NULL */
   gbt_export out;
 } cpu_leaves;
 
@@ -35,5 +36,9 @@ gbt_status cpu_finish_walked(gbt_ctx *ctx, struct cpu_backend *be, gbt_forest *f
  * `which`, or NULL for all of it). values: per node. */
 gbt_status cpu_route(gbt_ctx *ctx, struct cpu_backend *be, int32_t which, const uint32_t *rows, int64_t n,
                      const double *value, gbt_error *err) GBT_MUST_CHECK;
+
+/* The leaves of all rows of data set `which`. Not where leaves are linear. */
+gbt_status cpu_route_leaves(gbt_ctx *ctx, struct cpu_backend *be, int32_t which, uint32_t *leaf,
+                            gbt_error *err) GBT_MUST_CHECK;
 
 #endif

@@ -214,7 +214,7 @@ static gbt_status split_span(void *arg, gbt_ctx *ctx, const gbt_page_span *pages
 
 /* Rows of the chosen nodes that go left, of all ranks, once those of this rank are known. Where they are not known
  * yet, own ones, and the ranks wait for the others: see cpu_ranks.c. */
-static gbt_status sum_left(const gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+static gbt_status sum_left(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   cpu_ranks *ranks = &be->ranks;
   const size_t n = be->fr.n_chosen;
   int known = !gbt_comm_is_single(ctx);
@@ -226,7 +226,12 @@ static gbt_status sum_left(const gbt_ctx *ctx, cpu_backend *be, gbt_error *err) 
   if (known) return GBT_OK;
   GBT_TRY(gbt_mem_grow(&be->mem, &ranks->waiting, &ranks->cap_waiting, n, sizeof *ranks->waiting, err));
   memcpy(ranks->waiting, be->part.left, n * sizeof *ranks->waiting);
-  ranks->n_waiting = n;
+  if (be->together.n == 0) {
+    ranks->n_waiting = n;
+    return GBT_OK;
+  }
+  GBT_TRY(gbt_comm_sum_i64(ctx, ranks->waiting, n, err)); /* all trees need them, before any has its histograms */
+  memcpy(be->part.left, ranks->waiting, n * sizeof *ranks->waiting);
   return GBT_OK;
 }
 
@@ -296,21 +301,33 @@ GBT_FN int fresh_rows_ascend(const cpu_backend *be) {
   return 1;
 }
 
-gbt_status cpu_partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
-  cpu_backend *be = (cpu_backend *)self;
-  const size_t n = be->fr.n_chosen;
-  int64_t t0 = gbt_clock_ns();
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->part.left, &be->part.cap_left, 2 * n, sizeof *be->part.left, err));
-  int64_t *own = be->part.left + n;
-  GBT_TRY(make_luts(be, err));
-  GBT_TRY(be->view.stream ? be->view.stream->split(ctx, be, own, err) : split_in_memory(ctx, be, own, err));
-  GBT_TRY(sum_left(ctx, be, err));
-  for (size_t i = 0; i < n; i++) {
+/* The children of the chosen nodes of a tree. */
+static gbt_status make_children(cpu_backend *be, const int64_t *own, gbt_error *err) {
+  for (size_t i = 0; i < be->fr.n_chosen; i++) {
     GBT_TRY(gbt_frontier_split(&be->fr, be->fr.chosen[i], be->part.left[i], err));
     gbt_frontier_share(&be->fr, be->fr.chosen[i], (uint32_t)own[i]);
     if (be->ranks.n_waiting > 0) put_most_rows(be, be->fr.chosen[i]);
   }
   gbt_frontier_mark_splittable(&be->fr);
+  return GBT_OK;
+}
+
+gbt_status cpu_partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
+  cpu_backend *be = (cpu_backend *)self;
+  cpu_turn_to(be, 0);
+  const size_t n = be->fr.n_chosen;
+  int64_t t0 = gbt_clock_ns();
+  be->walk.led = 0;
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->part.left, &be->part.cap_left, 2 * n, sizeof *be->part.left, err));
+  int64_t *own = be->part.left + n;
+  GBT_TRY(make_luts(be, err));
+  GBT_TRY(be->view.stream ? be->view.stream->split(ctx, be, own, err) : split_in_memory(ctx, be, own, err));
+  GBT_TRY(sum_left(ctx, be, err));
+  for (int32_t k = 0; k < cpu_n_trees(&be->together); k++) {
+    cpu_turn_to(be, k);
+    GBT_TRY(make_children(be, own, err));
+  }
+  cpu_turn_to(be, 0);
   GBT_TRY(be->view.stream ? be->view.stream->settle(ctx, be, err) : copy_chunks(ctx, be, err));
   GBT_ASSERT(fresh_rows_ascend(be));
   self->seconds[GBT_PHASE_PARTITION] += (double)(gbt_clock_ns() - t0) * 1e-9;

@@ -8,6 +8,9 @@
  *                      bounds and weights from the root downwards, as growth would have made them
  *     at last          cpu_finish_tree, as for a tree that was grown
  *
+ * Where the trees of all outputs share splits, only the first one leads the rows down: the others find them there, in
+ * order or by their leaves, and give the nodes, which are in the table, their own sums, gains and values.
+ *
  * Growth knows a node's sums when it splits it; here they are known only at the end. */
 #include <string.h>
 
@@ -125,12 +128,37 @@ static int columns_split(const cpu_backend *be, const gbt_tree_parts *tree) {
   return 1;
 }
 
-static gbt_status walk(gbt_ctx *ctx, cpu_backend *be, const gbt_tree_parts *tree, gbt_error *err) {
+/* again: the nodes are there. */
+static gbt_status walk(gbt_ctx *ctx, cpu_backend *be, const gbt_tree_parts *tree, int again, gbt_error *err) {
   const int64_t t0 = gbt_clock_ns();
   GBT_TRY(cpu_gather_end(ctx, be, err)); /* all rows walk; a tree of one leaf does so without columns, too */
-  GBT_TRY(copy_nodes(be, tree, err));
+  if (!again) GBT_TRY(copy_nodes(be, tree, err));
   GBT_TRY(cpu_walk_tree(ctx, be, err));
   be->base.seconds[GBT_PHASE_PARTITION] += (double)(gbt_clock_ns() - t0) * 1e-9;
+  return GBT_OK;
+}
+
+/* Begins a tree with the splits and rows of the one before, of another output. */
+static gbt_status begin_again(gbt_ctx *ctx, cpu_backend *be, const gbt_tree_task *task, const gbt_tree_parts *tree,
+                              gbt_error *err) {
+  gbt_frontier *fr = &be->fr;
+  gbt_grow_node *root = &fr->node[0];
+  GBT_ASSERT(task->tree == be->task.tree && task->round == be->task.round && fr->n_nodes == tree->n_nodes);
+  GBT_TRY(cpu_scratch_ready(ctx, be, err));
+  be->task = *task;
+  GBT_TRY(cpu_gradients_of_tree(ctx, be, err));
+  cpu_view_train(be);
+  GBT_TRY(cpu_rows_sum(ctx, be, &root->sum, err));
+  int64_t all[2] = {root->sum.g, root->sum.h};
+  GBT_TRY(gbt_comm_sum_i64(ctx, all, 2, err));
+  root->sum = (gbt_sum){all[0], all[1]};
+  fr->policy.unit = cpu_units(be);
+  root->weight = gbt_grow_weight(&fr->policy, root->sum, root->bounds);
+  fr->n_set_words = 0;
+  for (uint32_t i = 0; i < tree->n_nodes; i++) {
+    GBT_ASSERT((uint32_t)fr->node[i].left == tree->nodes[i].left);
+    if (tree->nodes[i].left > 0) GBT_TRY(put_split(be, tree, i, (int32_t)i, err));
+  }
   return GBT_OK;
 }
 
@@ -141,12 +169,15 @@ gbt_status cpu_refit_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task 
   const gbt_policy_kind kind = be->fr.policy.kind;
   GBT_ASSERT(n_trees == 1 && first < like->n_trees && !gbt_gradients_by_host(&be->objective));
   GBT_ASSERT(!task->rates || gbt_policy_one_split(kind));
-  GBT_TRY(self->ops->begin_trees(ctx, self, task, n_trees, err));
-  GBT_TRY(cpu_ranks_sum_root(ctx, be, err));
+  const int again = task->shares && task->output > 0;
+  GBT_TRY(again ? begin_again(ctx, be, task, &tree, err) : self->ops->begin_trees(ctx, self, task, n_trees, err));
+  if (!again) GBT_TRY(cpu_ranks_sum_root(ctx, be, err));
   /* A layer is split as a whole, whatever the order in which growth came to its nodes. */
   if (!gbt_policy_one_split(kind)) be->fr.policy.kind = GBT_DEPTHWISE;
   const int walks = be->renew.key == NULL && be->steps.n == 0 && forest->linear == NULL && columns_split(be, &tree);
-  gbt_status status = walks ? walk(ctx, be, &tree, err) : split_layers(ctx, be, &tree, err);
+  gbt_status status = GBT_OK;
+  if (walks) status = walk(ctx, be, &tree, again, err);
+  else if (!again) status = split_layers(ctx, be, &tree, err);
   be->fr.policy.kind = kind;
   if (status != GBT_OK) return status;
   if (!walks) GBT_TRY(sum_nodes(ctx, be, err));

@@ -41,7 +41,8 @@ typedef struct route_pass {
   const gbt_layout *layout; /* of this data set: it may bundle other features than training */
   const uint32_t *rows;     /* some of its rows; NULL: all */
   uint32_t n;
-  const double *value;
+  const double *value; /* of nodes, which are added to scores; NULL: leaves are asked for */
+  uint32_t *leaf;
   int any_unseen;   /* not in the training set, whose sampled rows the tree took for missing */
   route_node *node; /* NULL: rows go one by one */
   uint8_t *lut;     /* owned, as node */
@@ -84,11 +85,20 @@ static int32_t leaf_of(const route_pass *pass, const gbt_page *page, int64_t row
   return at;
 }
 
-/* The value of a row, one by one. */
-static double value_of(const route_pass *pass, const gbt_page *page, int64_t row) {
-  const int32_t node = leaf_of(pass, page, row);
-  if (!pass->be->linear.on) return pass->value[node];
-  return cpu_linear_value(pass->be, pass->layout, page, (int32_t)(row - page->row_beg), node);
+/* A row has come to a leaf. */
+GBT_FN void arrive(const route_pass *pass, uint32_t row, uint32_t node) {
+  if (pass->leaf) pass->leaf[row] = node;
+  else pass->view.score[row] += pass->value[node];
+}
+
+/* A row goes one by one. */
+static void lead(const route_pass *pass, const gbt_page *page, uint32_t row) {
+  const int64_t at = cpu_page_row(&pass->view, row);
+  const int32_t node = leaf_of(pass, page, at);
+  if (pass->be->linear.on)
+    pass->view.score[row] += cpu_linear_value(pass->be, pass->layout, page, (int32_t)(at - page->row_beg), node);
+  else
+    arrive(pass, row, (uint32_t)node);
 }
 
 static uint32_t row_at(const route_pass *pass, uint32_t i) { return pass->rows ? pass->rows[i] : i; }
@@ -171,7 +181,7 @@ GBT_FN void walk_rows(const route_pass *pass, const gbt_page *page, uint32_t beg
       steps(pass->node, page, row, pass->depth, any_wide, at);
     else
       while (!all_arrived(pass->node, at)) steps(pass->node, page, row, STRIDE, any_wide, at);
-    for (uint32_t k = 0; k < LANES && k < end - i; k++) pass->view.score[its[k]] += pass->value[at[k]];
+    for (uint32_t k = 0; k < LANES && k < end - i; k++) arrive(pass, its[k], at[k]);
   }
 }
 
@@ -254,7 +264,7 @@ static uint32_t walk_turned(const route_pass *pass, const gbt_page *page, uint32
     for (; i < end; i++) {
       const uint32_t row = row_at(pass, i), k = cpu_page_row(&pass->view, row) - first;
       if (k >= n) break;
-      pass->view.score[row] += pass->value[block.leaf[k]];
+      arrive(pass, row, block.leaf[k]);
     }
   }
   return i;
@@ -285,10 +295,7 @@ static void route_places(const route_pass *pass, const gbt_page_span *pages, uin
     const uint32_t page_end = places_below(pass, i, end, gbt_row_from(pass->data, page->row_beg + page->n_rows));
     if (pass->node != NULL) walk_page(pass, page, i, page_end);
     else
-      for (uint32_t k = i; k < page_end; k++) {
-        const uint32_t row = row_at(pass, k);
-        pass->view.score[row] += value_of(pass, page, cpu_page_row(&pass->view, row));
-      }
+      for (uint32_t k = i; k < page_end; k++) lead(pass, page, row_at(pass, k));
     i = page_end;
   }
 }
@@ -327,8 +334,9 @@ static void route_run(void *arg, const gbt_page_span *pages, int64_t task, int t
   route_places(span.pass, pages, span.beg, span.end);
 }
 
-gbt_status cpu_route(gbt_ctx *ctx, cpu_backend *be, int32_t which, const uint32_t *rows, int64_t n,
-                     const double *value, gbt_error *err) {
+/* value or leaf: NULL. */
+static gbt_status route(gbt_ctx *ctx, cpu_backend *be, int32_t which, const uint32_t *rows, int64_t n,
+                        const double *value, uint32_t *leaf, gbt_error *err) {
   const gbt_dataset *ds = be->data[which];
   cpu_rows_view view = be->view;
   if (which > 0)
@@ -344,6 +352,7 @@ gbt_status cpu_route(gbt_ctx *ctx, cpu_backend *be, int32_t which, const uint32_
                      .rows = rows,
                      .n = (uint32_t)n,
                      .value = value,
+                     .leaf = leaf,
                      .any_unseen = any_unseen};
   gbt_status status = GBT_OK;
   GBT_ASSERT(be->view.span == NULL); /* scores are those of train rows */
@@ -358,4 +367,14 @@ gbt_status cpu_route(gbt_ctx *ctx, cpu_backend *be, int32_t which, const uint32_
   gbt_mem_free(&be->mem, pass.lut);
   gbt_mem_free(&be->mem, pass.node);
   return status;
+}
+
+gbt_status cpu_route(gbt_ctx *ctx, cpu_backend *be, int32_t which, const uint32_t *rows, int64_t n,
+                     const double *value, gbt_error *err) {
+  return route(ctx, be, which, rows, n, value, NULL, err);
+}
+
+gbt_status cpu_route_leaves(gbt_ctx *ctx, cpu_backend *be, int32_t which, uint32_t *leaf, gbt_error *err) {
+  GBT_ASSERT(!be->linear.on);
+  return route(ctx, be, which, NULL, be->data[which]->rows.n, NULL, leaf, err);
 }

@@ -206,6 +206,7 @@ static gbt_status draw_rows(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
 
 gbt_status cpu_rows_begin(gbt_ctx *ctx, cpu_backend *be, int64_t *n_in, gbt_sum *sum, gbt_error *err) {
   uint32_t n = (uint32_t)be->n_rows;
+  be->walk.led = 0;
   be->rows.n_chunk = 0;
   GBT_TRY(cpu_add_chunks(be, 0, 0, 0, n, err));
   if (cpu_rows_are_drawn(be)) {
@@ -224,5 +225,24 @@ gbt_status cpu_rows_begin(gbt_ctx *ctx, cpu_backend *be, int64_t *n_in, gbt_sum 
   GBT_ASSERT(gbt_ascend_u32(be->rows.order, be->rows.n_in));
   GBT_ASSERT(gbt_ascend_u32(be->rows.order + be->rows.n_in, (size_t)be->n_rows - be->rows.n_in));
   GBT_ASSERT(sum->h >= 0);
+  return GBT_OK;
+}
+
+static void sum_task(void *arg, int64_t task, int thread) {
+  cpu_backend *be = arg;
+  cpu_chunk *chunk = &be->rows.chunk[task];
+  (void)thread;
+  chunk->fine = cpu_sum_rows(be, chunk->beg, chunk->end);
+}
+
+gbt_status cpu_rows_sum(gbt_ctx *ctx, cpu_backend *be, gbt_sum *sum, gbt_error *err) {
+  be->rows.n_chunk = 0;
+  *sum = (gbt_sum){0, 0};
+  GBT_TRY(cpu_add_chunks(be, 0, 0, 0, be->rows.n_in, err));
+  GBT_TRY(cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 1.0 * be->rows.n_in, sum_task, be, err));
+  for (size_t c = 0; c < be->rows.n_chunk; c++) {
+    sum->g += be->rows.chunk[c].fine.g;
+    sum->h += be->rows.chunk[c].fine.h;
+  }
   return GBT_OK;
 }

@@ -80,6 +80,9 @@ int cpu_rows_are_drawn(const struct cpu_backend *be);
 gbt_status cpu_rows_begin(gbt_ctx *ctx, struct cpu_backend *be, int64_t *n_in, gbt_sum *sum,
                           gbt_error *err) GBT_MUST_CHECK;
 
+/* The sum of the drawn rows, which are in order already, of this rank: by the gradients of the view. */
+gbt_status cpu_rows_sum(gbt_ctx *ctx, struct cpu_backend *be, gbt_sum *sum, gbt_error *err) GBT_MUST_CHECK;
+
 /* Chunks of at most CPU_TASK_ROWS rows for n rows of a node, appended to be->rows.chunk. */
 gbt_status cpu_add_chunks(struct cpu_backend *be, int32_t node, int32_t item, uint32_t beg, uint32_t n,
                           gbt_error *err) GBT_MUST_CHECK;

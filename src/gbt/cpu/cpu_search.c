@@ -12,8 +12,7 @@ static const gbt_sum *unpack(const cpu_search *in, gbt_sum *to) {
 }
 
 gbt_contest cpu_contest(const cpu_backend *be, uint64_t of, double before) {
-  return gbt_contest_of(be->params, be->handicap, be->task.contest_noise, be->grad.noise[be->task.output],
-                        be->task.tree, of, before);
+  return gbt_contest_of(be->params, be->handicap, be->task.contest_noise, cpu_noise(be), be->task.tree, of, before);
 }
 
 gbt_key32 cpu_cut_key(const cpu_backend *be, uint64_t of) {

@@ -13,6 +13,7 @@ typedef struct cpu_search {
   const gbt_sum *sum;    /* n_slots: value bins without zero_bin, then missing */
   const int64_t *both;   /* packed sums, instead of `sum`: numeric features of a packed sparse part, accumulators */
   const uint32_t *count; /* the same, or NULL */
+  const double *ratio;   /* by code: what levels are put in order by; NULL: their own sums */
   uint32_t n_slots;
   int32_t feat, n_bins,
       zero_bin;        /* zero_bin >= 0: this code is not in the histogram; it follows from the node's total */

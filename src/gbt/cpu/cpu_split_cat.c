@@ -87,7 +87,7 @@ int32_t cpu_order_levels(const cpu_search *in, cpu_scratch *s, int32_t ends) {
   int32_t n = 0;
   for (int32_t c = 0; c < in->n_bins; c++) {
     if (!gbt_level_is_ordered(in->count[c], in->params->cat_smooth)) continue;
-    s->ratio[c] = gbt_level_ratio(in->sum[c], in->unit, in->params->cat_smooth);
+    s->ratio[c] = in->ratio ? in->ratio[c] : gbt_level_ratio(in->sum[c], in->unit, in->params->cat_smooth);
     s->level[n++] = (uint32_t)c;
   }
   if (n / 2 <= ends) {

@@ -223,19 +223,24 @@ static void mark_sets(cpu_backend *be, const cpu_search *in) {
   }
 }
 
+void cpu_layer_order(cpu_backend *be, const cpu_search *in, cpu_scratch *scratch) {
+  cpu_layer *layer = &be->layer;
+  const int32_t feat = in->feat;
+  layer->n_placed[feat] = cpu_order_levels(in, scratch, in->n_bins);
+  GBT_ASSERT(layer->n_placed[feat] <= in->n_bins);
+  memcpy(layer->order + layer->beg[feat], scratch->level, (size_t)layer->n_placed[feat] * sizeof *layer->order);
+  mark_sets(be, in);
+}
+
 static void order_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
-  cpu_layer *layer = &be->layer;
   cpu_search in;
   int32_t feat = be->split.tree_feats[task];
   if (!be->split.plan[feat].by_sets || (be->ranks.on && !be->ranks.owns[feat])) return;
   cpu_scratch *scratch = &be->scratch.of[thread];
   cpu_search_node(be, &be->fr.node[0], &in);
   cpu_search_feature(be, feat, scratch, &in);
-  layer->n_placed[feat] = cpu_order_levels(&in, scratch, in.n_bins);
-  GBT_ASSERT(layer->n_placed[feat] <= in.n_bins);
-  memcpy(layer->order + layer->beg[feat], scratch->level, (size_t)layer->n_placed[feat] * sizeof *layer->order);
-  mark_sets(be, &in);
+  cpu_layer_order(be, &in, scratch);
 }
 
 /* ---- search ---- */
@@ -329,13 +334,16 @@ static gbt_status start_layer(gbt_ctx *ctx, cpu_backend *be, const gbt_grow_node
     int32_t f = layer->feats[k];
     const size_t parts = be->cuts->feat[f].has_missing ? 2 : 1; /* the second: gains with missing values left */
     memset(layer->gain + 2 * layer->beg[f], 0, parts * (layer->beg[f + 1] - layer->beg[f]) * sizeof *layer->gain);
-    layer->missing[f] = 0;
+    if (be->together.at == 0) layer->missing[f] = 0;
   }
-  if (id == 0) {
-    const double weight = be->params->min_child_weight;
-    layer->scored = gbt_rated_of(first, cpu_units(be), be->fr.policy.reg, weight, be->split.constrained).parent;
-  }
-  if (id > 0 || !first->splittable || !layer->order) return GBT_OK;
+  if (id > 0) return GBT_OK;
+  const gbt_rated rated =
+      gbt_rated_of(first, cpu_units(be), be->fr.policy.reg, be->params->min_child_weight, be->split.constrained);
+  const double scored = cpu_gain_weight(be) * rated.parent;
+  layer->scored = be->together.at == 0 ? scored : layer->scored + scored;
+  if (!layer->order) return GBT_OK;
+  if (be->together.n > 0) return be->together.at == 0 ? cpu_together_order(ctx, be, err) : GBT_OK;
+  if (!first->splittable) return GBT_OK;
   return cpu_parallel(ctx, be->split.n_tree_feats, 50.0 * (double)layer->beg[be->n_features], order_task, be, err);
 }
 

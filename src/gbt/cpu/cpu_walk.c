@@ -177,10 +177,11 @@ static void score_task(void *arg, int64_t task, int thread) {
   for (uint32_t r = beg; r < end; r++) score[r] += value[leaf[r]];
 }
 
-gbt_status cpu_walk_scores(gbt_ctx *ctx, cpu_backend *be, int led, gbt_error *err) {
-  score_job job = {be, led};
-  if (!led) GBT_TRY(make_tree(ctx, be, err));
-  const double ns = (1.0 + (led ? 0 : be->walk.depth)) * (double)be->n_rows;
+gbt_status cpu_walk_scores(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
+  score_job job = {be, be->walk.led};
+  if (!job.led) GBT_TRY(make_tree(ctx, be, err));
+  const double ns = (1.0 + (job.led ? 0 : be->walk.depth)) * (double)be->n_rows;
+  be->walk.led = 1;
   return cpu_parallel(ctx, cpu_n_tasks(be->n_rows), ns, score_task, &job, err);
 }
 
@@ -232,7 +233,7 @@ static void walk_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
   const uint32_t beg = (uint32_t)task * CPU_TASK_ROWS, end = cpu_task_end(beg, (uint32_t)be->n_rows);
   uint32_t in = cpu_rows_below(be->rows.order, 0, be->rows.n_in, beg);
-  assign_leaves(be, beg, end);
+  if (!be->walk.led) assign_leaves(be, beg, end);
   for (uint32_t r = beg; r < end; r += CPU_BLOCK)
     sum_block(be, r, end - r < CPU_BLOCK ? end : r + CPU_BLOCK, &in, be->scratch.of[thread].gh,
               be->walk.sum + (size_t)thread * be->fr.n_nodes);
@@ -268,10 +269,11 @@ static gbt_status merge_sums(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
 gbt_status cpu_walk_tree(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   gbt_frontier *fr = &be->fr;
   const size_t n = fr->n_nodes, n_threads = (size_t)ctx->n_threads;
-  GBT_TRY(make_tree(ctx, be, err));
+  if (!be->walk.led) GBT_TRY(make_tree(ctx, be, err));
   GBT_TRY(gbt_mem_grow(&be->mem, &be->walk.sum, &be->walk.cap_sum, n_threads * n, sizeof *be->walk.sum, err));
   memset(be->walk.sum, 0, n_threads * n * sizeof *be->walk.sum);
   GBT_TRY(cpu_parallel(ctx, cpu_n_tasks(be->n_rows), (1.0 + be->walk.depth) * (double)be->n_rows, walk_task, be, err));
+  be->walk.led = 1;
   GBT_TRY(merge_sums(ctx, be, err));
   GBT_TRY(gbt_mem_grow(&be->mem, &be->leaf.fine, &be->leaf.cap_fine, n, sizeof *be->leaf.fine, err));
   for (size_t i = 0; i < n; i++) {

@@ -121,6 +121,7 @@ static void share_splits(random_job *r, uint64_t seed) {
   p->colsample_bynode = 1.0;
   p->num_parallel_tree = 1;
   p->multi_strategy = 1;
+  p->sketch = (int)(gbt_mix64(seed) % 3); /* auto: none */
 }
 
 static void trainings_are_the_naive_ones(void) {
@@ -128,8 +129,9 @@ static void trainings_are_the_naive_ones(void) {
   for (uint64_t seed = 1; seed <= test_cases(300) && bad < 3; seed++) {
     random_job r = random_job_make(seed, 300);
     const int shared = seed % 3 != 0;
-    if (make_columns(&r, 2 + (int32_t)(seed % 4), seed)) {
+    if (make_columns(&r, seed % 7 == 0 ? 9 : 2 + (int32_t)(seed % 4), seed)) {
       if (shared) share_splits(&r, seed);
+      if (shared && r.job.spec.objective.n_outputs > 8) r.job.spec.params.sketch = GBT_SKETCH_AUTO; /* a projection */
       const int ok = as_naive(&r, shared);
       if (!ok) random_job_tell(&r, seed);
       bad += !ok;
@@ -140,7 +142,6 @@ static void trainings_are_the_naive_ones(void) {
   CHECK_SEEN(n > 100);
 }
 
-/* A column times 1024 has the same splits, and its own values times 1024. */
 static void levels_share_splits_as_the_naive_ones(void) {
   int bad = 0, n = 0;
   for (uint64_t seed = 1; seed <= test_cases(4000) && bad < 3; seed++) {
@@ -157,13 +158,15 @@ static void levels_share_splits_as_the_naive_ones(void) {
   CHECK_SEEN(n > 30);
 }
 
-static void sizes_of_columns_do_not_count(void) {
+/* A column times 1024 has the same splits, and its own values times 1024. */
+static void sizes_of_columns_do_not_count(int sketch) {
   enum { ROWS = 400 };
   const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_FACTOR};
   made *m = made_new(3, ROWS, 3, kinds);
   made_columns(m, GBT_OBJ_SQUARED_ERROR, 3, 0, 5);
   train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 3, 8);
   job.spec.params.multi_strategy = 1;
+  job.spec.params.sketch = sketch;
   job.spec.params.grow_policy = GBT_SYMMETRIC;
   const train_how how = {1, 0, GBT_SIMD_AUTO, NULL};
   trained *a = train(&job, &how);
@@ -175,6 +178,9 @@ static void sizes_of_columns_do_not_count(void) {
   trained_free(b);
   made_free(m);
 }
+
+static void sizes_do_not_count_in_projections(void) { sizes_of_columns_do_not_count(GBT_SKETCH_PROJECTION); }
+static void sizes_do_not_count_in_sums(void) { sizes_of_columns_do_not_count(GBT_SKETCH_NONE); }
 
 /* ---- metrics ---- */
 
@@ -263,7 +269,8 @@ void suite_columns(void) {
   RUN(columns_are_models_of_their_own);
   RUN(trainings_are_the_naive_ones);
   RUN(levels_share_splits_as_the_naive_ones);
-  RUN(sizes_of_columns_do_not_count);
+  RUN(sizes_do_not_count_in_projections);
+  RUN(sizes_do_not_count_in_sums);
   RUN(metrics_of_all_columns);
   RUN(metrics_that_a_column_lacks);
   RUN(other_numbers_of_columns);

@@ -8,7 +8,7 @@
 enum { SEEDS = 1000 };
 
 typedef struct seen {
-  int64_t jobs, sampled, weights, monotone, contests, steps, splits, kept;
+  int64_t jobs, together, sampled, weights, monotone, contests, steps, splits, kept;
 } seen;
 
 /* Whether a round has one tree, whose leaves have a value for every class. */
@@ -24,6 +24,7 @@ static int as_naive(uint64_t seed, const random_job *r, seen *s) {
                  CHECK(is_joined(a));
   if (!ok) random_job_tell(r, seed);
   s->jobs++;
+  s->together += p->sketch == GBT_SKETCH_NONE;
   s->sampled += p->subsample < 1.0 || p->sampling_method != GBT_SAMPLE_UNIFORM;
   s->weights += r->data->weight != NULL;
   s->monotone += r->monotone != NULL;
@@ -46,13 +47,14 @@ static void trainings_are_the_naive_ones(void) {
   memset(&s, 0, sizeof s);
   for (uint64_t seed = 1; seed <= test_cases(SEEDS) && bad < 3; seed++) {
     r = random_job_make(seed, 300);
+    r.job.spec.params.sketch = gbt_mix64(seed) % 2 ? GBT_SKETCH_NONE : GBT_SKETCH_AUTO; /* classes: a projection */
     if (random_job_share(&r, seed)) bad += !as_naive(seed, &r, &s);
     random_job_free(&r);
   }
-  test_note("%" PRId64 " jobs, %" PRId64 " sampled, %" PRId64 " weighted, %" PRId64 " monotone, %" PRId64
+  test_note("%" PRId64 " jobs, %" PRId64 " by sums of gains, %" PRId64 " sampled, %" PRId64 " weighted, %" PRId64 " monotone, %" PRId64
             " with noise, %" PRId64 " of several steps; %" PRId64 " splits, %" PRId64 " kept",
-            s.jobs, s.sampled, s.weights, s.monotone, s.contests, s.steps, s.splits, s.kept);
-  CHECK_SEEN(s.jobs > 30 && s.sampled > 10 && s.weights > 5 && s.monotone > 5 && s.contests > 5 && s.steps > 5);
+            s.jobs, s.together, s.sampled, s.weights, s.monotone, s.contests, s.steps, s.splits, s.kept);
+  CHECK_SEEN(s.jobs > 30 && s.together > 10 && s.jobs - s.together > 10 && s.sampled > 10 && s.weights > 5 && s.monotone > 5 && s.contests > 5 && s.steps > 5);
   CHECK_SEEN(s.splits > 500 && s.kept > 100 && s.kept < s.splits);
 }
 
@@ -65,11 +67,15 @@ static int as_naive_of(int64_t rows, int32_t K, int64_t rounds) {
   job.spec.params.max_depth = 3;
   job.spec.params.min_child_weight = 0.0;
   job.spec.params.random_strength = 1.0;
-  trained *a = train(&job, &(train_how){2, 0, GBT_SIMD_AUTO, NULL}), *b = train_naively(&job);
-  const int ok = CHECK(a != NULL && b != NULL && same_trained(a, b));
-  if (!ok) test_note("%" PRId64 " rows, %d classes", rows, (int)K);
-  trained_free(a);
-  trained_free(b);
+  int ok = 1;
+  for (int sketch = GBT_SKETCH_AUTO; sketch <= (K <= 8 ? GBT_SKETCH_NONE : GBT_SKETCH_AUTO); sketch++) {
+    job.spec.params.sketch = sketch;
+    trained *a = train(&job, &(train_how){2, 0, GBT_SIMD_AUTO, NULL}), *b = train_naively(&job);
+    ok = CHECK(a != NULL && b != NULL && same_trained(a, b)) && ok;
+    if (!ok) test_note("%" PRId64 " rows, %d classes, sketch %d", rows, (int)K, sketch);
+    trained_free(a);
+    trained_free(b);
+  }
   made_free(m);
   return ok;
 }
@@ -120,15 +126,16 @@ static void alike_deviates_set_the_first_class_apart(void) {
 }
 
 static void refused(void) {
-  for (int what = 0; what < 3; what++) {
+  for (int what = 0; what < 4; what++) {
     const gbt_objective objective =
-        gbt_objective_make(what == 0 ? GBT_OBJ_LOGISTIC : GBT_OBJ_SOFTMAX, what == 0 ? 1 : 3);
+        gbt_objective_make(what == 0 ? GBT_OBJ_LOGISTIC : GBT_OBJ_SOFTMAX, what == 0 ? 1 : what == 3 ? 9 : 3);
     gbt_params p = gbt_params_default();
     p.multi_strategy = 1;
     p.grow_policy = what == 1 ? GBT_DEPTHWISE : GBT_SYMMETRIC;
     p.num_parallel_tree = what == 2 ? 2 : 1;
+    p.sketch = what == 3 ? GBT_SKETCH_NONE : GBT_SKETCH_AUTO;
     CHECK_FAILS(gbt_shared_splits_check(&objective, &p, test_err), what == 0 ? GBT_E_ARG : GBT_E_UNSUPPORTED,
-                "`multi_strategy = \"multi_output_tree\"`");
+                what == 3 ? "up to 8 outputs, and there are 9" : "`multi_strategy = \"multi_output_tree\"`");
   }
 }
 

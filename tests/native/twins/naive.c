@@ -249,14 +249,19 @@ static void symmetric_bulk(naive *nv) {
 }
 
 /* All nodes of a layer by one split, as long as there is room for all their children. */
-static void grow_symmetric(naive *nv) {
-  nv->node[0].weight = rough_weight(nv, &nv->node[0], nv->node[0].bounds);
-  for (int32_t first = 0; room_for(nv, nv->n_nodes - first) && naive_search_layer(nv, first);) {
-    int32_t end = nv->n_nodes;
-    for (int32_t i = first; i < end; i++) split_node(nv, i);
+static void grow_symmetric(naive_team *team) {
+  naive *one = &team->tree[0];
+  for (int32_t k = 0; k < team->n; k++) {
+    naive *nv = &team->tree[k];
+    nv->node[0].weight = rough_weight(nv, &nv->node[0], nv->node[0].bounds);
+  }
+  for (int32_t first = 0; room_for(one, one->n_nodes - first) && naive_search_layer(team, first);) {
+    int32_t end = one->n_nodes;
+    for (int32_t k = 0; k < team->n; k++)
+      for (int32_t i = first; i < end; i++) split_node(&team->tree[k], i);
     first = end;
   }
-  symmetric_bulk(nv);
+  for (int32_t k = 0; k < team->n; k++) symmetric_bulk(&team->tree[k]);
 }
 
 /* ---- the finished tree ---- */
@@ -350,6 +355,7 @@ static void begin_tree(naive *nv, int32_t output, uint64_t tree) {
   nv->output = output;
   nv->unit.g = nv->scale[output].down_g * wide;
   nv->unit.h = nv->scale[output].down_h * wide;
+  nv->noise_of_gains = nv->noise[output];
   plant_root(nv);
 }
 
@@ -360,11 +366,26 @@ void naive_grow(naive *nv, int32_t output, uint64_t tree) {
   free(scratch);
   if (nv->p->grow_policy != GBT_SYMMETRIC && room_for(nv, 1)) consider(nv, 0);
   if (nv->p->grow_policy == GBT_SYMMETRIC)
-    grow_symmetric(nv);
+    grow_symmetric(&(naive_team){nv, 1, &(double){1.0}, NULL});
   else if (nv->p->grow_policy == GBT_LOSSGUIDE)
     grow_best_first(nv);
   else
     grow_by_layers(nv);
+}
+
+void naive_grow_together(naive_team *team, uint64_t tree) {
+  naive *one = &team->tree[0];
+  uint64_t *scratch = test_alloc((size_t)one->n_feats * sizeof *scratch);
+  double noise = 0.0;
+  for (int32_t k = 0; k < team->n; k++) begin_tree(&team->tree[k], k, tree);
+  const int32_t n_feats = gbt_features_of_tree(one->rules, tree, one->tree_feats, scratch);
+  free(scratch);
+  for (int32_t k = 0; k < team->n; k++) {
+    team->tree[k].n_tree_feats = n_feats;
+    noise += team->weight[k] * one->noise[k];
+  }
+  one->noise_of_gains = noise;
+  grow_symmetric(team);
 }
 
 static void put_tree(naive *nv, gbt_forest *forest) {
@@ -402,13 +423,13 @@ void naive_refit(naive *nv, const naive *like, gbt_forest *forest) {
 static void grow_round(naive *nv, naive_shared *shared, gbt_forest *forest) {
   const int columns = gbt_has_columns(&nv->spec->objective);
   const uint64_t first = columns ? forest->n_trees / (uint64_t)nv->n_outputs : forest->n_trees;
-  const naive *like = shared != NULL ? naive_shared_grow(shared, nv, nv->round, first) : NULL;
+  if (shared != NULL) naive_shared_grow(shared, nv, nv->round, first);
   for (int32_t k = 0; k < nv->n_outputs; k++)
     for (int64_t t = 0; t < nv->p->num_parallel_tree; t++) {
-      if (like == NULL)
+      if (shared == NULL)
         naive_grow(nv, k, columns ? first + (uint64_t)t : forest->n_trees);
       else
-        naive_plant(nv, like, k, first, 1);
+        naive_shared_plant(shared, nv, k, first);
       put_tree(nv, forest);
     }
   if (shared != NULL) naive_shared_done(shared);

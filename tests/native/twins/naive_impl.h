@@ -52,7 +52,16 @@ typedef struct naive {
   int32_t n_nodes, n_leaves;
   double *cost; /* by feature, of gains: see boost/penalties.h */
   double scored; /* symmetric: the root's score and what the layers so far gained */
+  double noise_of_gains; /* of the output's gradients; of trees that grow together, all outputs' */
 } naive;
+
+/* Symmetric trees with the same splits, one of each output; or a single one. */
+typedef struct naive_team {
+  naive *tree;
+  int32_t n;
+  const double *weight;    /* n: of gains */
+  const double *direction; /* n: by which levels are put in order; NULL: a single tree */
+} naive_team;
 
 /* The monotone sign of a feature: that of the column it is, 0 for a statistic of one. */
 static inline int naive_sign(const naive *nv, int32_t feat) {
@@ -84,6 +93,7 @@ int naive_draws(const naive *nv, int64_t row);
 
 /* Grows a tree, which stays in nv->node until naive_free_nodes. */
 void naive_grow(naive *nv, int32_t output, uint64_t tree);
+void naive_grow_together(naive_team *team, uint64_t tree); /* each stays in team->tree[k] */
 void naive_free_nodes(naive *nv);
 
 /* The tree in like->node once more, by the rows and gradients of nv. rates: with gains, and nodes that are kept, by
@@ -92,13 +102,14 @@ void naive_free_nodes(naive *nv);
 void naive_plant(naive *nv, const naive *like, int32_t output, uint64_t tree, int rates);
 void naive_refit(naive *nv, const naive *like, gbt_forest *forest);
 
-/* Trees that share their splits; see naive_shared.c. The structure of a round, by the scores of nv, stays in its
- * own training: *structure. */
+/* Trees that share their splits; see naive_shared.c. Those of a round, by the scores of nv, are made by `grow`; `plant`
+ * gives nv the one of an output. */
 typedef struct naive_shared naive_shared;
 naive_shared *naive_shared_new(const gbt_trainer_spec *spec); /* NULL: no trees share them */
 void naive_shared_free(naive_shared *s);
-const naive *naive_shared_grow(naive_shared *s, const naive *nv, uint64_t round, uint64_t tree);
-void naive_shared_done(naive_shared *s); /* the structure is not needed any more */
+void naive_shared_grow(naive_shared *s, const naive *nv, uint64_t round, uint64_t tree);
+void naive_shared_plant(naive_shared *s, naive *nv, int32_t output, uint64_t tree);
+void naive_shared_done(naive_shared *s); /* the trees are not needed any more */
 
 /* What the split of the node, whose `goes` says where codes go, gains by the node's own rows; 0 where it is kept. */
 double naive_own_gain(const naive *nv, const naive_node *node, gbt_sum *left);
@@ -132,6 +143,6 @@ void naive_quantile_values(const naive *nv, double *weight);
 double naive_quantile(const gbt_trainer_spec *spec, int32_t output, const double *x, const int64_t *rows, int64_t n);
 
 /* Symmetric growth: the split of the layer of nodes first .. n_nodes - 1, into all of them; 0 when there is none. */
-int naive_search_layer(naive *nv, int32_t first);
+int naive_search_layer(naive_team *team, int32_t first);
 
 #endif

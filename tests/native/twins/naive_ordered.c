@@ -134,11 +134,11 @@ void naive_train_ordered(const gbt_trainer_spec *spec, int64_t n_rounds, gbt_for
     naive_handicaps(&o.grower, forest);
     make_gradients(&o, round);
     naive_gradients(&kept, round, NULL);
-    const naive *like = shared != NULL ? naive_shared_grow(shared, &o.grower, round, first) : NULL;
+    if (shared != NULL) naive_shared_grow(shared, &o.grower, round, first);
     for (int32_t k = 0; k < o.n_outputs; k++)
       for (int64_t t = 0; t < spec->params.num_parallel_tree; t++) {
-        if (like != NULL)
-          naive_plant(&o.grower, like, k, first, 1);
+        if (shared != NULL)
+          naive_shared_plant(shared, &o.grower, k, first);
         else
           naive_grow(&o.grower, k, forest->n_trees);
         for (int32_t j = 0; j < o.n_models; j++) naive_refit(&o.model[j].nv, &o.grower, o.model[j].trees);

@@ -1,5 +1,5 @@
-/* Trees that share their splits, from the definition in boost/shared_splits.h: a naive training of one output grows the
- * structure. */
+/* Trees that share their splits. From the definition in boost/shared_splits.h: a naive training of one output grows the
+ * structure. From that in boost/together.h: a team of naive trainings, one of each output. */
 #include "../../src/gbt/boost/shared_splits.h"
 #include "../../src/gbt/base/exact_sum.h"
 #include "../../src/gbt/objective/base_score.h"
@@ -13,6 +13,8 @@ struct naive_shared {
   double *g, *h; /* of the round */
   double *size;  /* of the gradients of each column of a response or level; NULL: classes */
   gbt_dataset plain; /* with `size`: the training set without fields */
+  naive_team team;   /* where trees grow together; no trees: there is a structure, and the rest is unused */
+  double *weight, *direction;
 };
 
 static const naive_shared *asked; /* for a function that is given nothing of its own */
@@ -59,34 +61,35 @@ static double *column_sizes(const gbt_trainer_spec *spec) {
   return size;
 }
 
-static void project(naive_shared *s, const naive *nv, uint64_t round) {
-  const int32_t K = nv->n_outputs;
-  const gbt_key32 key = gbt_key((uint64_t)nv->p->seed, GBT_FOR_CONTRAST, round, 0);
-  const int levels = gbt_has_levels(&nv->spec->objective);
-  const int32_t place = (int32_t)(gbt_hash32(key, 0) / 4294967296.0 * K); /* levels: the first of those that go up */
-  for (int64_t r = 0; r < nv->n; r++) {
-    double g = 0.0, h = 0.0, w;
-    for (int32_t k = 0; k < K; k++) {
-      const gbt_gh gh = cell_gradient(nv->spec, r, k, nv->start[k * nv->n + r], &w);
-      const int up = levels ? k >= place : gbt_hash32(key, (uint64_t)k) % 2 == 1;
-      const double sign = up ? 1.0 : -1.0;
-      g += sign / s->size[k] * (w * gh.g);
-      h += w * gh.h;
-    }
-    s->g[r] = g;
-    s->h[r] = h / K;
-  }
+/* Without projections: where that is asked for, and, unless they are, for up to 8 columns or levels. */
+static int grows_together(const gbt_trainer_spec *spec) {
+  const gbt_objective *o = &spec->objective;
+  const int usual = (gbt_has_columns(o) || gbt_has_levels(o)) && o->n_outputs <= 8;
+  return spec->params.sketch == GBT_SKETCH_NONE || (usual && spec->params.sketch == GBT_SKETCH_AUTO);
+}
+
+static naive_shared *new_team(const gbt_trainer_spec *spec) {
+  const size_t K = (size_t)spec->objective.n_outputs;
+  naive_shared *s = test_alloc(sizeof *s);
+  memset(s, 0, sizeof *s);
+  if (gbt_has_columns(&spec->objective) || gbt_has_levels(&spec->objective)) s->size = column_sizes(spec);
+  s->weight = test_alloc(K * sizeof *s->weight);
+  s->direction = test_alloc(K * sizeof *s->direction);
+  for (size_t k = 0; k < K; k++) s->weight[k] = s->size != NULL ? 1.0 / (s->size[k] * s->size[k]) : 1.0;
+  s->team = (naive_team){test_alloc(K * sizeof *s->team.tree), (int32_t)K, s->weight, s->direction};
+  return s;
 }
 
 naive_shared *naive_shared_new(const gbt_trainer_spec *spec) {
   if (spec->params.multi_strategy == 0) return NULL;
+  if (grows_together(spec)) return new_team(spec);
   naive_shared *s = test_alloc(sizeof *s);
+  memset(s, 0, sizeof *s);
   const size_t n = (size_t)spec->train->rows.n;
   s->spec = *spec;
   s->spec.objective = gbt_objective_make(GBT_OBJ_CUSTOM, 1);
   s->spec.n_valid = 0;
   s->spec.monotone = NULL;
-  s->size = NULL;
   if (gbt_has_columns(&spec->objective) || gbt_has_levels(&spec->objective)) {
     s->size = column_sizes(spec);
     s->plain = *spec->train;
@@ -103,9 +106,39 @@ naive_shared *naive_shared_new(const gbt_trainer_spec *spec) {
 
 void naive_shared_free(naive_shared *s) {
   if (s == NULL) return;
-  naive_close(&s->nv);
+  if (s->team.n == 0) naive_close(&s->nv);
+  free(s->team.tree), free(s->weight), free(s->direction);
   free(s->score), free(s->g), free(s->h), free(s->size);
   free(s);
+}
+
+/* The direction of a round: 1 or -1 by the size of each output's gradients. */
+static void signs(const naive_shared *s, const naive *nv, uint64_t round, double *u) {
+  const int32_t K = nv->n_outputs;
+  const gbt_key32 key = gbt_key((uint64_t)nv->p->seed, GBT_FOR_CONTRAST, round, 0);
+  const int levels = gbt_has_levels(&nv->spec->objective);
+  const int32_t place = (int32_t)(gbt_hash32(key, 0) / 4294967296.0 * K); /* levels: the first of those that go up */
+  for (int32_t k = 0; k < K; k++) {
+    const int up = levels ? k >= place : gbt_hash32(key, (uint64_t)k) % 2 == 1;
+    u[k] = (up ? 1.0 : -1.0) / s->size[k];
+  }
+}
+
+static void project(naive_shared *s, const naive *nv, uint64_t round) {
+  const int32_t K = nv->n_outputs;
+  double *u = test_alloc((size_t)K * sizeof *u);
+  signs(s, nv, round, u);
+  for (int64_t r = 0; r < nv->n; r++) {
+    double g = 0.0, h = 0.0, w;
+    for (int32_t k = 0; k < K; k++) {
+      const gbt_gh gh = cell_gradient(nv->spec, r, k, nv->start[k * nv->n + r], &w);
+      g += u[k] * (w * gh.g);
+      h += w * gh.h;
+    }
+    s->g[r] = g;
+    s->h[r] = h / K;
+  }
+  free(u);
 }
 
 /* Normal deviates less their mean, as long as sqrt(K - 1). Where all are alike, 1 stands for the first, 0 for the
@@ -147,7 +180,20 @@ static void contrast(naive_shared *s, const naive *nv, uint64_t round) {
   free(u);
 }
 
-const naive *naive_shared_grow(naive_shared *s, const naive *nv, uint64_t round, uint64_t tree) {
+static void grow_team(naive_shared *s, const naive *nv, uint64_t round, uint64_t tree) {
+  if (s->size != NULL)
+    signs(s, nv, round, s->direction);
+  else
+    direction(nv->p, round, nv->n_outputs, s->direction);
+  for (int32_t k = 0; k < s->team.n; k++) s->team.tree[k] = *nv;
+  naive_grow_together(&s->team, tree);
+}
+
+void naive_shared_grow(naive_shared *s, const naive *nv, uint64_t round, uint64_t tree) {
+  if (s->team.n > 0) {
+    grow_team(s, nv, round, tree);
+    return;
+  }
   if (s->size != NULL)
     project(s, nv, round);
   else
@@ -158,10 +204,25 @@ const naive *naive_shared_grow(naive_shared *s, const naive *nv, uint64_t round,
   naive_gradients(&s->nv, round, give);
   s->nv.eta = nv->eta;
   naive_grow(&s->nv, 0, tree);
-  return &s->nv;
 }
 
-void naive_shared_done(naive_shared *s) { naive_free_nodes(&s->nv); }
+void naive_shared_plant(naive_shared *s, naive *nv, int32_t output, uint64_t tree) {
+  if (s->team.n == 0) {
+    naive_plant(nv, &s->nv, output, tree, 1);
+    return;
+  }
+  naive *from = &s->team.tree[output];
+  nv->tree = from->tree;
+  nv->output = from->output;
+  nv->unit = from->unit;
+  nv->node = from->node;
+  nv->n_nodes = from->n_nodes;
+  nv->n_leaves = from->n_leaves;
+}
+
+void naive_shared_done(naive_shared *s) {
+  if (s->team.n == 0) naive_free_nodes(&s->nv);
+}
 
 /* The value of output k in leaf i of the round's first tree `at`. */
 static double value_of(const gbt_forest *parts, size_t at, size_t k, uint32_t i) {

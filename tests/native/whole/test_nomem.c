@@ -88,6 +88,8 @@ static gbt_status from_table_to_predictions(const gbt_mem *mem, void *arg, gbt_e
   return status;
 }
 
+enum { APART, PROJECTED, TOGETHER }; /* how classes share their splits */
+
 /* Three rounds with everything that takes memory: classes, sampling, sets of levels, constraints, metrics. */
 static void sweep_of(gbt_objective_kind loss, int policy, int boosting, int shared, int leaf_model, int n_threads,
                      int32_t n_cols, const made_kind *kinds, int64_t n_rows) {
@@ -115,7 +117,8 @@ static void sweep_of(gbt_objective_kind loss, int policy, int boosting, int shar
   spec->n_interact = 2;
   spec->params.grow_policy = policy;
   spec->params.boosting = boosting;
-  spec->params.multi_strategy = shared;
+  spec->params.multi_strategy = shared != APART;
+  spec->params.sketch = shared == TOGETHER ? GBT_SKETCH_NONE : GBT_SKETCH_AUTO;
   spec->params.leaf_model = leaf_model;
   if (policy == GBT_DEPTHWISE)
     spec->params.colsample_bynode = 0.8; /* best-first looks ahead only without */
@@ -136,7 +139,7 @@ static void sweep_of(gbt_objective_kind loss, int policy, int boosting, int shar
 
 static void sweep(gbt_objective_kind loss, int policy, int boosting, int n_threads, int32_t n_cols,
                   const made_kind *kinds, int64_t n_rows) {
-  sweep_of(loss, policy, boosting, 0, GBT_LEAF_CONSTANT, n_threads, n_cols, kinds, n_rows);
+  sweep_of(loss, policy, boosting, APART, GBT_LEAF_CONSTANT, n_threads, n_cols, kinds, n_rows);
 }
 
 static void every_allocation_may_fail(void) {
@@ -172,13 +175,15 @@ static void every_allocation_may_fail_for_ordered_boosting(void) {
 
 static void every_allocation_may_fail_for_shared_splits(void) {
   const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_LEVELS, MADE_FACTOR, MADE_ORDERED, MADE_FEW};
-  sweep_of(GBT_OBJ_SOFTMAX, GBT_SYMMETRIC, GBT_BOOSTING_PLAIN, 1, GBT_LEAF_CONSTANT, 1, 6, kinds, 60);
-  sweep_of(GBT_OBJ_SOFTMAX, GBT_SYMMETRIC, GBT_BOOSTING_ORDERED, 1, GBT_LEAF_CONSTANT, 1, 6, kinds, 30);
+  sweep_of(GBT_OBJ_SOFTMAX, GBT_SYMMETRIC, GBT_BOOSTING_PLAIN, PROJECTED, GBT_LEAF_CONSTANT, 1, 6, kinds, 60);
+  sweep_of(GBT_OBJ_SOFTMAX, GBT_SYMMETRIC, GBT_BOOSTING_ORDERED, PROJECTED, GBT_LEAF_CONSTANT, 1, 6, kinds, 30);
+  sweep_of(GBT_OBJ_SOFTMAX, GBT_SYMMETRIC, GBT_BOOSTING_PLAIN, TOGETHER, GBT_LEAF_CONSTANT, 2, 6, kinds, 60);
+  sweep_of(GBT_OBJ_SOFTMAX, GBT_SYMMETRIC, GBT_BOOSTING_ORDERED, TOGETHER, GBT_LEAF_CONSTANT, 1, 6, kinds, 30);
 }
 
 static void every_allocation_may_fail_for_linear_leaves(void) {
   const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_LEVELS, MADE_BELL, MADE_ORDERED, MADE_FEW};
-  sweep_of(GBT_OBJ_SQUARED_ERROR, GBT_LOSSGUIDE, GBT_BOOSTING_PLAIN, 0, GBT_LEAF_LINEAR, 2, 6, kinds, 200);
+  sweep_of(GBT_OBJ_SQUARED_ERROR, GBT_LOSSGUIDE, GBT_BOOSTING_PLAIN, APART, GBT_LEAF_LINEAR, 2, 6, kinds, 200);
 }
 
 void suite_nomem(void) {

@@ -1,0 +1,97 @@
+# Trees with a value for every output, whose splits are chosen by the sum of the gains of all outputs
+# (`sketch = "none"`) or by one random direction a round ("projection"), beside a tree for each output: loss on held-out
+# rows, rounds and seconds of the processor for training.
+#
+#   Rscript bench/sketch.R DATA [KIND...]
+#
+# DATA: folder of the sets; KIND: columns, levels or classes. `eta` 0.1, at most 2,000 rounds, early stopping by a fifth
+# of the training rows, symmetric trees and defaults otherwise, one thread. Losses: of columns the root of the mean over
+# columns of the squared error over the variance; of levels the mean pinball loss; of classes the log loss.
+
+options(warn = 1)
+library(gbt)
+args <- commandArgs(TRUE)
+folder <- args[1L]
+here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+source(file.path(here, "spread-sets.R"))
+spread <- sets
+read <- function(file) utils::read.csv(gzfile(file.path(folder, file)), stringsAsFactors = TRUE)
+numbers <- function(x) as.data.frame(lapply(x, function(v) if (is.factor(v)) as.integer(v) else v))
+
+# name -> list(x, y): rows are drawn from all.
+columns <- list(
+  turbine = function() {
+    d <- read("gas_turbine.csv.gz")
+    list(x = d[setdiff(names(d), c("CO", "NOX", "TEY"))], y = as.matrix(d[c("CO", "NOX")]))
+  },
+  air = function() {
+    d <- read("beijing_air.csv.gz")
+    y <- c("PM2.5", "PM10", "SO2", "NO2", "CO", "O3")
+    d <- d[stats::complete.cases(d[y]), ]
+    list(x = numbers(d[setdiff(names(d), y)]), y = as.matrix(d[y]))
+  },
+  sgemm = function() {
+    d <- read("sgemm_gpu.csv.gz")
+    y <- grep("^Run", names(d), value = TRUE)
+    list(x = d[setdiff(names(d), y)], y = log(as.matrix(d[y])))
+  },
+  made8 = function() {
+    set.seed(1)
+    x <- as.data.frame(matrix(stats::rnorm(40000 * 20), 40000))
+    hidden <- sin(as.matrix(x) %*% matrix(stats::rnorm(20 * 4), 20) / 2)
+    list(x = x, y = hidden %*% matrix(stats::rnorm(4 * 8), 4) + matrix(stats::rnorm(40000 * 8), 40000) / 2)
+  }
+)
+classes <- list(
+  connect_4 = function() {
+    d <- read("connect_4.csv.gz")
+    list(x = d[names(d) != "target"], y = factor(d$target))
+  },
+  sleep = function() {
+    d <- read("sleep_stages.csv.gz")
+    list(x = d[names(d) != "target"], y = factor(d$target))
+  },
+  covtype = function() {
+    d <- read("covtype_sample.csv.gz")
+    list(x = d[-ncol(d)], y = factor(d[[ncol(d)]]))
+  }
+)
+levels_of <- c(0.1, 0.25, 0.5, 0.75, 0.9)
+
+loss <- list(
+  columns = function(p, y) sqrt(mean(colMeans((p - y)^2) / apply(y, 2L, stats::var))),
+  levels = function(p, y) mean(vapply(seq_along(levels_of), function(k) {
+    e <- y - p[, k]
+    mean(pmax(levels_of[k] * e, (levels_of[k] - 1) * e))
+  }, 0)),
+  classes = function(p, y) -mean(log(pmax(p[cbind(seq_along(y), as.integer(y))], 1e-15)))
+)
+
+ways <- list("a tree each" = list(multi_strategy = "one_output_per_tree"),
+             projection = list(multi_strategy = "multi_output_tree", sketch = "projection"),
+             none = list(multi_strategy = "multi_output_tree", sketch = "none"))
+
+take <- function(y, at) if (is.matrix(y)) y[at, , drop = FALSE] else y[at]
+
+run <- function(kind, name, its) {
+  set.seed(7)
+  at <- sample(nrow(its$x), min(nrow(its$x), 30000))
+  part <- rep(c("train", "train", "train", "train", "valid", "test", "test"), length.out = length(at))
+  of <- function(p) list(x = its$x[at[part == p], ], y = take(its$y, at[part == p]))
+  train <- of("train")
+  test <- of("test")
+  more <- switch(kind, levels = list(objective = "quantile", quantile_alpha = levels_of), columns = , classes = list())
+  for (way in names(ways)) {
+    call <- c(list(train$x, train$y, valid = of("valid"), nrounds = 2000, early_stopping_rounds = 50, eta = 0.1,
+                   seed = 1, grow_policy = "symmetric", threads = 1, verbose = 0), more, ways[[way]])
+    seconds <- sum(system.time(m <- do.call(gbt_train, call))[c("user.self", "sys.self")])
+    value <- loss[[kind]](stats::predict(m, test$x, threads = 1), test$y)
+    cat(sprintf("| %s | %s | %s | %.5g | %d | %.1f |\n", kind, name, way, value, m$best_round, round(seconds, 1)))
+  }
+}
+
+cat("| outputs | set | splits | loss | rounds | seconds |\n|---|---|---|---|---|---|\n")
+for (kind in if (length(args) > 1L) args[-1L] else c("columns", "levels", "classes")) {
+  of_kind <- switch(kind, columns = columns, classes = classes, levels = spread)
+  for (name in names(of_kind)) run(kind, name, of_kind[[name]]())
+}
