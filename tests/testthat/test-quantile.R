@@ -126,7 +126,7 @@ test_that("levels share trees, whose leaves are quantiles of residuals for each 
     # a node without a gain for this level keeps the value of its parent
     by_leaf <- tapply(residual, leaf, function(r) sort(r)[ceiling(alpha[k] * length(r))])
     hit <- abs(step[, k] - 0.2 * by_leaf[as.character(leaf)]) < 1e-12
-    expect_gt(mean(hit), 0.1)
+    expect_gt(mean(hit), 0.5)
     expect_lte(length(unique(step[!hit, k])), length(unique(leaf)))
   }
   p <- predict(m, d)

@@ -69,8 +69,8 @@ typedef struct gbt_tree_task {
   double contest_noise; /* see gbt_contest_noise; 0: none */
   int32_t rates; /* refit_trees: gains, and which nodes are kept, are computed again from these rows and gradients;
                     symmetric trees only */
-  int32_t shares; /* the trees of all outputs of the round have the same splits and rows: a backend fits or grows that of
-                     output 0 first, and may keep where it has led the rows */
+  int32_t shares; /* the trees of all outputs of the round have the same splits and rows: that of output 0 comes first,
+                     and the backend may keep where it has led the rows */
 } gbt_tree_task;
 
 enum { GBT_MOST_TREES = 32 }; /* of a batch, on any backend */

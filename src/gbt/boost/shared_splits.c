@@ -42,7 +42,8 @@ gbt_status gbt_shared_splits_check(const gbt_objective *objective, const gbt_par
                        "leave `grow_policy` out");
   if (gbti_grows_together(objective, params) && objective->n_outputs > GBTI_TOGETHER_MOST)
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "sketch",
-                       "`sketch = \"none\"` adds up the gains of up to %d outputs, and there are %d; leave `sketch` out",
+                       "`sketch = \"none\"` adds up the gains of up to %d outputs, and there are %d; leave `sketch` "
+                       "out",
                        (int)GBTI_TOGETHER_MOST, (int)objective->n_outputs);
   return GBT_OK;
 }

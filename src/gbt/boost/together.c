@@ -6,7 +6,7 @@
 int gbti_grows_together(const gbt_objective *objective, const gbt_params *params) {
   if (!gbt_splits_are_shared(params) || params->sketch == GBT_SKETCH_PROJECTION) return 0;
   if (params->sketch == GBT_SKETCH_NONE) return 1;
-  return gbt_outputs_are_projected(objective) && objective->n_outputs <= GBTI_TOGETHER_MOST;
+  return gbt_has_columns(objective) && objective->n_outputs <= GBTI_TOGETHER_MOST;
 }
 
 gbt_status gbti_together_open(gbt_ctx *ctx, const gbt_backend_spec *spec, gbti_together *t, gbt_error *err) {

@@ -1,4 +1,4 @@
-/* What trees that grow together (gbt_together in backend/backend.h) are weighed by:
+/* The weights of trees that grow together (gbt_together in backend/backend.h):
  *
  *   weight of output k      1 / s_k^2, s_k the size of its gradients (projection.h); 1 for classes. A gain is a sum of
  *                           squares, so the column with the largest numbers would decide all splits

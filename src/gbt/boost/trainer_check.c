@@ -182,7 +182,8 @@ gbt_status gbt_trainer_check(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_err
                        "leave `multi_strategy` out");
   if (gbti_grows_together(&spec->objective, &spec->params) && spec->device != NULL)
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "device",
-                       "`sketch = \"none\"` is not offered on the device; use `device = \"cpu\"`, or leave `sketch` out");
+                       "`sketch = \"none\"` is not offered on the device; use `device = \"cpu\"`, or leave `sketch` "
+                       "out");
   if (spec->params.boosting == GBT_BOOSTING_ORDERED)
     GBT_TRY(gbt_supporting_check(ctx, &spec->objective, &spec->train->rows, err));
   if (spec->n_valid < 0 || spec->n_valid > GBT_MAX_VALID)

@@ -38,7 +38,7 @@ static void destroy(gbt_backend *self) {
   gbt_mem_free(&mem, be);
 }
 
-static gbt_status begin_alone(gbt_ctx *ctx, cpu_backend *be, const gbt_tree_task *task, gbt_error *err) {
+static gbt_status begin_one(gbt_ctx *ctx, cpu_backend *be, const gbt_tree_task *task, gbt_error *err) {
   be->task = *task;
   GBT_TRY(cpu_gradients_of_tree(ctx, be, err));
   cpu_view_train(be);
@@ -51,7 +51,7 @@ static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_ta
   cpu_backend *be = (cpu_backend *)self;
   GBT_ASSERT(n_trees == cpu_n_trees(&be->together)); /* see most_trees */
   GBT_TRY(cpu_scratch_ready(ctx, be, err)); /* the host may have given the gradients in a call with fewer threads */
-  GBT_TRY(be->together.n > 0 ? cpu_together_begin(ctx, be, task, err) : begin_alone(ctx, be, task, err));
+  GBT_TRY(be->together.n > 0 ? cpu_together_begin(ctx, be, task, err) : begin_one(ctx, be, task, err));
   be->stream.n_built = be->stream.n_items = 0;
   int64_t t0 = gbt_clock_ns();
   gbt_sum sum;

@@ -2,7 +2,8 @@
  *
  * A row's gradients are stored at its own index. They belong to one output, computed when its first tree of the round
  * begins (a tree changes only the scores of its own output); only gradients that the host computed, and those of trees
- * that grow together, are stored for all outputs. An output's gradients take 8 bytes a row, at gh + cpu_gradients_at(be, output):
+ * that grow together, are stored for all outputs. An output's gradients take 8 bytes a row, at
+ * gh + cpu_gradients_at(be, output):
  *
  *   not wide   gh16 of all rows, then low of all rows: what 16 bits leave out (gbt_fix_low)
  *   wide       gh32 of all rows */

@@ -265,10 +265,10 @@ static gbt_status left_of_rows(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   return add_by_rows(ctx, be, err);
 }
 
-/* What the nodes of a layer have together. */
+/* Sums over the nodes of a layer. */
 typedef struct layer_sums {
-  int64_t h, left_h;     /* of a tree that grows alone */
-  double H, left_H;      /* of trees that grow together, real */
+  int64_t h, left_h; /* of a single tree */
+  double H, left_H;  /* of trees that grow together, real */
   double gain;
 } layer_sums;
 

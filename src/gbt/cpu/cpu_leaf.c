@@ -159,7 +159,8 @@ static void valid_task(void *arg, int64_t task, int thread) {
 static gbt_status score_valid(gbt_ctx *ctx, cpu_backend *be, int32_t s, gbt_error *err) {
   const int64_t n = be->data[s]->rows.n;
   if (!be->task.shares) return cpu_route(ctx, be, s, NULL, n, be->leaf.value, err);
-  if (be->leaf.of == NULL) GBT_TRY(gbt_mem_zeros(&be->mem, (size_t)be->n_valid + 1, sizeof *be->leaf.of, &be->leaf.of, err));
+  if (be->leaf.of == NULL)
+    GBT_TRY(gbt_mem_zeros(&be->mem, (size_t)be->n_valid + 1, sizeof *be->leaf.of, &be->leaf.of, err));
   if (be->leaf.of[s] == NULL) GBT_TRY(gbt_mem_array(&be->mem, (size_t)n, sizeof **be->leaf.of, &be->leaf.of[s], err));
   if (be->task.output == 0) GBT_TRY(cpu_route_leaves(ctx, be, s, be->leaf.of[s], err));
   valid_job job = {be->leaf.of[s], be->leaf.value, be->score[s] + (size_t)be->task.output * (size_t)n, n};

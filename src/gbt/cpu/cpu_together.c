@@ -5,7 +5,7 @@
  *   tree k   a frontier of its own, by the gradients of output k: sums, histograms, gains, who is kept, values
  *   layer    sum over trees k, in order, of weight_k * (what a candidate gains in the nodes of tree k)
  *
- * So each tree is what growth alone makes of its output, but for the choice of splits, and monotone constraints and
+ * So each tree is that of its output's growth, but for the choice of splits, and monotone constraints and
  * limits hold in each: a node that cannot be split on its own adds nothing to the sum, and is kept.
  *
  * Steps take the trees in turn (cpu_turn_to); what they do for all at once is drawing and partitioning rows.

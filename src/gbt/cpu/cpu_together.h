@@ -16,7 +16,7 @@ typedef struct cpu_together_tree {
 } cpu_together_tree;
 
 typedef struct cpu_together {
-  int32_t n;               /* trees, one of each output; 0: a tree grows alone, and the rest is unused */
+  int32_t n;               /* trees, one of each output; 0: trees grow one by one, and the rest is unused */
   int32_t at;              /* whose turn it is: that tree's state is in the backend, not in `tree` */
   cpu_together_tree *tree; /* n */
   const gbt_together *by;  /* borrowed */

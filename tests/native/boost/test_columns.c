@@ -121,7 +121,7 @@ static void share_splits(random_job *r, uint64_t seed) {
   p->colsample_bynode = 1.0;
   p->num_parallel_tree = 1;
   p->multi_strategy = 1;
-  p->sketch = (int)(gbt_mix64(seed) % 3); /* auto: none */
+  p->sketch = (int)(gbt_mix64(seed) % 3); /* auto: none of columns, a projection of levels */
 }
 
 static void trainings_are_the_naive_ones(void) {

@@ -61,10 +61,10 @@ static double *column_sizes(const gbt_trainer_spec *spec) {
   return size;
 }
 
-/* Without projections: where that is asked for, and, unless they are, for up to 8 columns or levels. */
+/* Without projections: where that is asked for, and, unless they are, for up to 8 columns. */
 static int grows_together(const gbt_trainer_spec *spec) {
   const gbt_objective *o = &spec->objective;
-  const int usual = (gbt_has_columns(o) || gbt_has_levels(o)) && o->n_outputs <= 8;
+  const int usual = gbt_has_columns(o) && o->n_outputs <= 8;
   return spec->params.sketch == GBT_SKETCH_NONE || (usual && spec->params.sketch == GBT_SKETCH_AUTO);
 }
 
