@@ -241,8 +241,8 @@ make_parameters_table <- function() {
 #'   each round by `seed`.
 #' * `"projection"`: by the gradients along such a direction alone (random projections: Iosipov and Vakhrushev, 2022,
 #'   SketchBoost). Splits are searched once per round, whatever the number of outputs.
-#' * `"auto"`, the default: `"none"` for up to 8 columns, otherwise `"projection"`. With classes `"none"` is often better,
-#'   too (`bench/results/sketch.md` in the sources), but a device does not offer it.
+#' * `"auto"`, the default: `"none"` for up to 8 columns, otherwise `"projection"`. With classes `"none"` is often
+#'   better, too (`bench/results/sketch.md` in the sources), but a device does not offer it.
 #'
 #' @return A data frame of class `gbt_parameters` with one row per parameter. Several rows are printed by topic, one
 #'   line or two for each. A single row is printed in full. Its columns:
