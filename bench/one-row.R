@@ -2,6 +2,8 @@
 # rows). The usual arguments take the short way of src/r_plain.c; `trees = NULL`, which changes nothing, leads to the
 # long one. 100 rounds, 30 columns. See bench/results/one-row.md.
 #
+# The prepared predictor is gbt_predictor().
+#
 #   Rscript bench/one-row.R
 suppressPackageStartupMessages(library(gbt))
 set.seed(1)
@@ -22,12 +24,18 @@ microseconds <- function(call, calls = 500L) {
 row <- x[7, , drop = FALSE]
 frame_row <- frame[7, ]
 rows <- x[1:1000, ]
-cat("| rows | short way | long way |\n| --- | --- | --- |\n")
-line <- function(what, short, long, calls = 500L) {
-  cat(sprintf("| %s | %.0f | %.0f |\n", what, microseconds(short, calls), microseconds(long, calls)))
+f <- gbt_predictor(of_matrix)
+f_frame <- gbt_predictor(of_frame)
+vector <- row[1L, ]
+cat("| rows | prepared | short way | long way |\n| --- | --- | --- | --- |\n")
+line <- function(what, prepared, short, long, calls = 500L) {
+  cat(sprintf("| %s | %.1f | %.0f | %.0f |\n", what, microseconds(prepared, calls), microseconds(short, calls),
+              microseconds(long, calls)))
 }
-line("one, matrix", function() predict(of_matrix, row), function() predict(of_matrix, row, trees = NULL))
-line("one, data frame with 6 factors", function() predict(of_frame, frame_row),
+cat(sprintf("| one, vector with names | %.1f | | |\n", microseconds(function() f(vector))))
+line("one, matrix", function() f(row), function() predict(of_matrix, row),
+     function() predict(of_matrix, row, trees = NULL))
+line("one, data frame with 6 factors", function() f_frame(frame_row), function() predict(of_frame, frame_row),
      function() predict(of_frame, frame_row, trees = NULL))
-line("1,000, matrix, one thread", function() predict(of_matrix, rows),
+line("1,000, matrix, one thread", function() f(rows), function() predict(of_matrix, rows),
      function() predict(of_matrix, rows, trees = NULL, threads = 1), 50L)

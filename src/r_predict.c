@@ -89,14 +89,15 @@ static int nothing_is_set(void) {
   return 1;
 }
 
-/* Predictions of few plain rows (see r_plain.c) of all rounds that a model uses, with the defaults of predict() for all
- * other arguments, in one thread. model: its fields. few: from so many rows on, predict() looks for new levels. NULL
- * where R has to look at more: the rows, settings, a formula, a recipe or offsets. */
-SEXP r_gbt_predict_plain(SEXP model, SEXP x, SEXP kind, SEXP few) {
+/* Predictions of few plain rows (see r_plain.c) of all rounds that a model uses, with the defaults of predict() for
+ * all arguments but `unseen`, in one thread. model: its fields. few: from so many rows on, predict() looks for new
+ * levels. NULL where R has to look at more: the rows, settings, a formula, a recipe or offsets. */
+SEXP r_gbt_predict_plain(SEXP model, SEXP x, SEXP kind, SEXP few, SEXP unseen) {
   static const char *const more[] = {"terms", "recipe", "exposure"};
   for (size_t i = 0; i < sizeof more / sizeof *more; i++)
     if (r_item(model, more[i]) != R_NilValue) return R_NilValue;
   if (Rf_asLogical(r_item(model, "has_offset")) != FALSE || !nothing_is_set()) return R_NilValue;
+  r_cache_adopt(model);
   SEXP handle = PROTECT(r_model_handle(r_item(model, "state"), r_item(model, "cache")));
   SEXP best = r_item(model, "best_round"), none = PROTECT(Rf_ScalarInteger(0));
   gbt_tree_range trees =
@@ -111,7 +112,7 @@ SEXP r_gbt_predict_plain(SEXP model, SEXP x, SEXP kind, SEXP few) {
     SEXP keep = PROTECT(r_plain_table(x, r_item(model, "feature_names"), tags, &table));
     if (keep != R_NilValue)
       out = answer(handle, &table, (gbt_answer_place){0}, (gbt_answer)r_arg_int(kind, "kind"), trees, NULL,
-                   GBT_UNSEEN_PRIOR, (r_threads){1, GBT_SIMD_AUTO});
+                   (gbt_unseen)r_arg_int(unseen, "unseen"), (r_threads){1, GBT_SIMD_AUTO});
     UNPROTECT(1);
   }
   UNPROTECT(2);

@@ -1,0 +1,102 @@
+# gbt_predictor() gives what predict() gives, for every kind of model and row.
+outcome <- function(expr) tryCatch(expr, error = function(e) c(class(e)[1:2], conditionMessage(e)))
+few <- list(nrounds = 8, min_data_in_leaf = 1, min_child_weight = 0, threads = 1)
+fit <- function(...) do.call(gbt_train, c(list(...), few))
+i <- 1:60
+data <- data.frame(number = c(NA, sin(i[-1L])), whole = as.integer(i %% 7), yes = i %% 3 == 0,
+                   f = factor(c("a", "b\u00e9", "c")[i %% 3 + 1L]), day = as.Date("2024-01-01") + i)
+data$text <- c("x", "y", NA, "z\u00fc")[i %% 4 + 1L]
+data$y <- i %% 5 + ifelse(data$f == "a", 3, 0) + (data$whole > 3)
+numbers <- as.matrix(data[c("number", "whole")])
+
+same <- function(model, rows, types = c("response", "link", "leaf"), ...) {
+  for (type in types) {
+    f <- gbt_predictor(model, type, ...)
+    for (n in c(1, 2, nrow(rows))) {
+      some <- rows[seq_len(n), , drop = FALSE]
+      expect_identical(f(some), predict(model, some, type, ...))
+    }
+  }
+}
+
+test_that("all kinds of models", {
+  same(fit(y ~ ., data), data)
+  same(fit(numbers, data$y), numbers)
+  all <- c("response", "link", "prob", "class", "leaf")
+  for (y in list(data$f, data$yes, data$text)) {
+    same(fit(data[c("number", "whole", "day")], ifelse(is.na(y), "none", as.character(y))), data, all)
+  }
+  same(fit(cbind(a = y, b = number) ~ whole + f, transform(data, number = sin(i))), data)
+  same(fit(numbers, data$y, objective = "quantile", quantile_alpha = c(0.1, 0.5, 0.9)), numbers)
+  same(fit(numbers, data$y, objective = "dist_normal"), numbers)
+  same(fit(numbers, data$y, leaf_model = "linear"), numbers)
+  same(fit(y ~ sin(number) + f, data), data)
+  same(fit(numbers, data$y), numbers, trees = 3)
+  imported <- gbt_import(test_path("imported", "lgb_numbers.txt"))
+  rows <- utils::read.csv(test_path("imported", "lgb_numbers.csv"), colClasses = "character")[1:3]
+  same(imported, unname(vapply(rows, as.numeric, numeric(nrow(rows)))))
+})
+
+test_that("vectors are rows of columns of numbers", {
+  m <- fit(numbers, data$y)
+  f <- gbt_predictor(m)
+  expect_identical(f(numbers[5, ]), predict(m, unname(numbers[5, , drop = FALSE])))
+  expect_identical(f(unname(numbers[5, ])), f(numbers[5, ]))
+  expect_identical(f(rev(numbers[5, ])), f(numbers[5, ]))
+  expect_identical(f(c(1L, 2L)), f(c(1, 2)))
+  expect_identical(f(c(NA, 2)), f(c(NaN, 2)))
+  expect_error(f(1), "1 number, and the model has 2 columns", class = "gbt_error_data")
+  expect_error(f(c("1", "2")), "does not hold numbers", class = "gbt_error_data")
+  expect_error(f(factor(1:2)), class = "gbt_error_data")
+  expect_error(f(NULL), class = "gbt_error_data")
+  expect_error(f(c(number = 1, other = 2)), "whole", class = "gbt_error")
+  expect_error(gbt_predictor(fit(y ~ ., data))(1:6), class = "gbt_error")
+})
+
+test_that("wrong rows are errors of predict()", {
+  m <- fit(y ~ ., data)
+  f <- gbt_predictor(m)
+  for (rows in list(data[1, -1], transform(data[1, ], number = "a"), transform(data[1, ], f = 1), list(1), data[0, ])) {
+    expect_identical(outcome(f(rows)), outcome(predict(m, rows)))
+  }
+  expect_identical(class(outcome(f(data[1, -1]))), "character")
+})
+
+test_that("unseen levels", {
+  m <- fit(y ~ ., data)
+  new <- transform(data[1:3, ], f = factor("new"))
+  for (unseen in c("prior", "missing")) {
+    expect_identical(gbt_predictor(m, unseen = unseen)(new), predict(m, new, unseen = unseen))
+  }
+  expect_identical(gbt_predictor(m)(new), predict(m, new))
+  expect_error(gbt_predictor(m, unseen = "error")(new), "new", class = "gbt_error_data")
+  many <- transform(data, f = factor("new"))
+  expect_warning(gbt_predictor(m)(many), class = "gbt_warning_unseen")
+  expect_no_warning(gbt_predictor(m, unseen = "prior")(many))
+})
+
+test_that("early stopping, row names and arguments", {
+  stopped <- gbt_train(y ~ number + whole, data, nrounds = 50, valid = data[1:20, ], early_stopping_rounds = 2,
+                       threads = 1, verbose = 0)
+  same(stopped, `row.names<-`(data, paste0("r", i)))
+  expect_error(gbt_predictor(1), class = "gbt_error_argument")
+  expect_error(gbt_predictor(stopped, "contrib"), "predict\\(\\)", class = "gbt_error_unsupported")
+  expect_error(gbt_predictor(stopped, "class"), class = "gbt_error_unsupported")
+  expect_error(gbt_predictor(stopped, trees = 51), class = "gbt_error_argument")
+  expect_error(gbt_predictor(stopped, threads = 0), class = "gbt_error_argument")
+  expect_error(gbt_predictor(stopped, unseen = "x"), class = "gbt_error_argument")
+})
+
+test_that("a predictor survives a file, its model's variable and other models", {
+  m <- fit(y ~ ., data)
+  want <- predict(m, data[1:2, ])
+  f <- gbt_predictor(m)
+  file <- withr::local_tempfile()
+  saveRDS(f, file)
+  rm(m)
+  gc()
+  again <- readRDS(file)
+  expect_identical(f(data[1:2, ]), want)
+  expect_identical(again(data[1:2, ]), want)
+  expect_identical(again(data[1:2, ]), want)
+})
