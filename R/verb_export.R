@@ -26,11 +26,12 @@
 #' - `"sql"` (`model.sql`): one query that SQLite (3.35 and later), DuckDB and PostgreSQL (12 and later) take as it
 #'   is. It reads the table or view `model_rows`, and its result has the columns of that table, raw scores
 #'   (`model_score`, or `model_score_1` and so on) and responses (`model_response`). `NULL` and NaN are missing,
-#'   levels are texts. Raw scores are the bits of [predict()][predict.gbt] (SQLite before 3.43 needs a `long double`
-#'   wider than a double for that); responses use the database's `EXP()` and may differ in the last digits. They are
-#'   left out where there are over 100 classes, and scores of several quantiles are not sorted. Dates are numbers of
-#'   days since 1970-01-01; SQLite takes a text such as `2024-05-01` for the number 2024 without an error. A model with
-#'   an offset is an error. As part of a larger query: `SELECT id, model_score FROM (the file's text) AS p`.
+#'   levels are texts. The comment at its head names columns and outputs. Raw scores are the bits of
+#'   [predict()][predict.gbt] (SQLite before 3.43 needs a `long double` wider than a double for that); responses use
+#'   the database's `EXP()` and may differ in the last digits. They are left out where there are over 100 classes, and
+#'   scores of several quantiles are not sorted. Dates are numbers of days since 1970-01-01; SQLite takes a text such
+#'   as `2024-05-01` for the number 2024 without an error. A model with an offset is an error. As part of a larger
+#'   query: `SELECT id, model_score FROM (the file's text) AS p`.
 #' - `"onnx"` (`model.onnx`): ONNX of opset 21 and ai.onnx.ml 5, with doubles; onnxruntime 1.32 was tested. Each
 #'   column that trees split by is an input of its name, `[N, 1]`: doubles, NaN is missing; levels are strings, `""`
 #'   is missing. The outputs are `model_score` and `model_response`, `[N, outputs]`. Raw scores are the bits of
@@ -40,9 +41,10 @@
 #'
 #' - `"pmml"` (`model.pmml`): PMML 4.4, a chain of sums of trees and a regression model. pypmml 1.5 (pmml4s) and
 #'   jpmml_evaluator 0.16 were tested. Inputs are the columns that trees split by: doubles, and texts of levels. The
-#'   outputs are `model_score` and `model_response` (or `model_score_1` and so on), and `model_class` of a model of
-#'   classes. Raw scores are the bits of [predict()][predict.gbt] where the program adds trees in their order, as these
-#'   two do. Scores of several quantiles are not sorted. Errors: a model with an offset, ranges of codes for
+#'   outputs are `model_score` and `model_response` (or `model_score_1` and so on, displayed by the names of the
+#'   outputs), and `model_class` of a model of classes. Where a column has such a name, theirs have one more `_`, and a
+#'   message says so. Raw scores are the bits of [predict()][predict.gbt] where the program adds trees in their order,
+#'   as these two do. Scores of several quantiles are not sorted. Errors: a model with an offset, ranges of codes for
 #'   missing values, and texts with characters that XML does not have.
 #'
 #' @section What files have:

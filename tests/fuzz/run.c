@@ -32,7 +32,7 @@ static size_t n_pool, n_kept; /* the first n_kept stay */
 /* Sanitizers end the program by abort(), so that what is below hears of it. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) {
-  return "abort_on_error=1:quarantine_size_mb=4:malloc_context_size=1:max_malloc_fill_size=256";
+  return "abort_on_error=1:quarantine_size_mb=4:malloc_context_size=1:max_malloc_fill_size=256:intercept_strstr=0";
 }
 const char *__ubsan_default_options(void);
 const char *__ubsan_default_options(void) { return "abort_on_error=1:print_stacktrace=1"; }

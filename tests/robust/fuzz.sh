@@ -6,8 +6,8 @@
 # short: the corpus and every input that ever found a fault once, then the same mutations in every run, by two
 # processes. long: that with clang's sanitizers as well, which see more, and libFuzzer for GBT_FUZZ_SECONDS (default
 # 14,400) a fuzzer, both at the same time; what it finds new is left in OUT/robust/fuzz. GBT_FUZZ_INPUTS: mutations of
-# models for either process (default 1,000,000). The long form also forges folders of bins, by
-# ../native/disk/test_disk_forged.c, about nine tenths as many.
+# models for either process, and of files for each reader (default 1,000,000). The long form also forges folders of
+# bins, by ../native/disk/test_disk_forged.c, about nine tenths as many.
 set -u
 form=$1
 out=$(cd "$2" && pwd)
@@ -17,6 +17,7 @@ fuzz=$root/tests/fuzz
 seconds=${GBT_FUZZ_SECONDS:-14400}
 begun=$(date +%s)
 passed=0 failed=0 inputs=0
+n_formats=$(grep -c '^GBT_FORMAT(' "$root/src/gbt/exchange/formats.def")
 mkdir -p "$work"
 : >"$work/figures"
 
@@ -68,15 +69,37 @@ pair() { # NAME, then two commands with -- between them: both at the same time
   reap "$name-2" "$pid"
 }
 
-both() { # VARIANT MODELS TABLES: so many mutations in each of two processes; of imports as many as of models
-  m=$out/native/$1/run_model t=$out/native/$1/run_table x=$out/native/$1/run_import
+both() { # VARIANT MODELS TABLES FILES: so many mutations in each of two processes, and of files for each reader
+  m=$out/native/$1/run_model t=$out/native/$1/run_table
   pair "$1-once" "$m" once "$fuzz"/*/model/* -- "$t" once "$fuzz"/*/table/* # corpus and found
   pair "$1-model" "$m" mutate 0 "$2" "$fuzz"/corpus/model/* -- "$m" mutate "$2" $((2 * $2)) "$fuzz"/corpus/model/*
-  pair "$1-import" "$x" mutate 0 "$2" $(imported) -- "$x" mutate "$2" $((2 * $2)) $(imported)
   pair "$1-table" "$t" mutate 0 "$3" "$fuzz"/corpus/table/* -- "$t" mutate "$3" $((2 * $3)) "$fuzz"/corpus/table/*
+  readers "$1" "$4"
 }
 
-imported() { ls "$root"/tests/testthat/imported/* | grep -v 'csv$'; }
+# Files of other programs by their readers, then files that gbt wrote by those that check them. These have the formats
+# by turns: written FORMAT.
+readers() { # VARIANT INPUTS
+  x=$out/native/$1/run_import w=$out/native/$1/run_written i=$root/tests/testthat/imported seeds=$work/seeds-$1
+  pair "$1-files-once" "$x" once "$fuzz"/found/import/* -- "$w" once "$fuzz"/found/import/* # of any format
+  pair "$1-xgboost" "$x" mutate 0 "$2" "$i"/xgb_*.json -- "$x" mutate 0 "$2" "$i"/xgb_*.ubj
+  pair "$1-lightgbm-catboost" "$x" mutate 0 "$2" "$i"/lgb_*.txt -- "$x" mutate 0 "$2" "$i"/cat_*.json
+  rm -rf "$seeds"
+  mkdir -p "$seeds"
+  "$w" seeds "$seeds" || failed=$((failed + 1))
+  for f in $(seq 0 2 $((n_formats - 1))); do
+    last=$((f + 1 < n_formats ? f + 1 : f)) # twice where their number is odd
+    pair "$1-written-$f" "$w" mutate 0 "$2" $(written "$f") -- "$w" mutate 0 "$2" $(written "$last")
+  done
+}
+
+written() { # FORMAT
+  n=$1
+  while [ -f "$seeds/$n.bin" ]; do
+    echo "$seeds/$n.bin"
+    n=$((n + n_formats))
+  done
+}
 
 # libFuzzer goes on from what it found before.
 hunt() { # KIND
@@ -102,15 +125,15 @@ hunted() { # KIND STATUS
 
 build asan
 if [ "$form" = short ]; then
-  both asan 60000 20000 # native_asan mutates models as well: ../native/model/test_fuzz.c
+  both asan 60000 20000 10000 # native_asan mutates models as well: ../native/model/test_fuzz.c
 else
   each=${GBT_FUZZ_INPUTS:-1000000}
-  both asan "$each" $((each / 2))
+  both asan "$each" $((each / 2)) "$each"
   if GBT_FUZZ=$((each / 1000 + 1)) make -s -C "$root/tests/native" -j 2 VARIANT=asan BUILD="$out/native" \
     SUITES=disk_forged check >"$work/folders" 2>&1; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
   tail -3 "$work/folders"
   build fuzz
-  both fuzz "$each" $((each / 2))
+  both fuzz "$each" $((each / 2)) $((each / 10))
   hunt model &
   first=$!
   hunt table &

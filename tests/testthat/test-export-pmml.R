@@ -98,8 +98,22 @@ test_that("what PMML cannot say is refused, and the formats that can say it are 
                    class = "gbt_error_unsupported")
     }
   }
-  named <- gbt_train(data.frame(m_score = i), i, nrounds = 2, threads = 1)
-  expect_error(gbt_export(named, file, name = "m"), "give another `name`", class = "gbt_error_unsupported")
   expect_false(file.exists(file))
-  expect_pmml(named, data.frame(m_score = c(1, 100, NA)), "names")
+})
+
+test_that("columns of PMML are called as they like, and outputs show their names", {
+  i <- seq_len(100)
+  d <- data.frame(m_score = (i * 37) %% 101, m__response_2 = rev(i), m_sum = i %% 7, model = i %% 5)
+  named <- gbt_train(d, data.frame(`a<b` = i, two = i %% 7 + i %% 5, check.names = FALSE), nrounds = 3, threads = 1)
+  rows <- rbind(d[c(1, 50, 100), ], NA)
+  file <- withr::local_tempfile(fileext = ".pmml")
+  expect_message(gbt_export(named, file, name = "m"), "names of the outputs have more \"_\"")
+  text <- paste(readLines(file), collapse = "")
+  for (k in 1:2) {
+    shown <- c("a&lt;b", "two")[k]
+    expect_match(text, sprintf("name=\"m___score_%d\" displayName=\"%s\"", k, shown), fixed = TRUE)
+    expect_match(text, sprintf("name=\"m___response_%d\" displayName=\"%s\"", k, shown), fixed = TRUE)
+  }
+  expect_pmml(named, rows, "names", name = "m")
+  expect_pmml(named, rows, "other names")
 })

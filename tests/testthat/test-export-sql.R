@@ -42,6 +42,18 @@ test_that("SQLite computes the bits of raw scores, for each kind of model", {
   }
 })
 
+test_that("the head of SQL has the names of outputs", {
+  y <- data.frame(`first\n-- one` = sin(1:60), two = 1:60, check.names = FALSE)
+  m <- gbt_train(data.frame(x = 1:60), y, nrounds = 2, threads = 1)
+  file <- withr::local_tempfile(fileext = ".sql")
+  gbt_export(m, file)
+  lines <- readLines(file)
+  said <- c("--   model_score_1: raw score of first -- one", "--   model_score_2: raw score of two")
+  expect_identical(setdiff(said, lines), character())
+  rows <- data.frame(x = c(1:60, NA))
+  expect_identical(bits(run_sql(file, m, rows)$score), bits(as_rows(predict(m, rows, threads = 1), 61)))
+})
+
 test_that("SQL of imported models has their missing values, and their sums", {
   for (its in c("lgb_forest.txt", "lgb_sigmoid.txt", "lgb_zero_missing.txt", "cat_numbers.json")) {
     m <- gbt_import(test_path("imported", its))

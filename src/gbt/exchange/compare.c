@@ -45,7 +45,9 @@ static double at_most(const sample *s, double t) {
 }
 static double above(const sample *s, double t) {
   if (t - t != 0.0) return t;
-  return s->x->format->flags & GBTI_FLOATS ? (double)gbti_above_f32(t) : next_up(t);
+  if (!(s->x->format->flags & GBTI_FLOATS)) return next_up(t);
+  const double x = (double)gbti_above_f32(t); /* XGBoost takes no infinities */
+  return x - x == 0.0 ? x : 3.4028234663852886e38;
 }
 
 static gbti_cell number_cell(double x) { return (gbti_cell){x, NULL}; }
@@ -64,7 +66,7 @@ static gbti_cell draw_level(sample *s, int32_t column) {
 
 /* Which numbers are tried at a threshold. */
 static gbti_cell number_at(const sample *s, double t, uint32_t which) {
-  const int floats = (s->x->format->flags & GBTI_FLOATS) != 0; /* XGBoost takes no infinities */
+  const int floats = (s->x->format->flags & GBTI_FLOATS) != 0;
   const double most = floats ? 3.4028234663852886e38 : gbt_from_bits((uint64_t)0x7ff << 52);
   switch (which) {
   case 0:

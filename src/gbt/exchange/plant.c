@@ -38,10 +38,11 @@ gbt_status gbti_name_column(gbti_plant *plant, int32_t column, const char *name)
   return copy_text(plant, name, &plant->column[column].name);
 }
 
-/* A text of bytes that are not UTF-8, with all that are not ASCII as their numbers. */
+/* A text, whose bytes that are not ASCII become their numbers where it is not UTF-8. */
 static gbt_status copy_bytes(gbti_plant *plant, const char *text, char **out) {
   static const char digit[] = "0123456789abcdef";
   char *to;
+  if (gbt_utf8_ok(text, strlen(text))) return copy_text(plant, text, out);
   GBT_TRY(gbt_mem_array(&plant->mem, strlen(text) + 1, 4, out, plant->err));
   to = *out;
   for (; *text != 0; text++) {
@@ -62,8 +63,7 @@ gbt_status gbti_add_level(gbti_plant *plant, int32_t column, const char *level) 
   gbti_new_column *c = &plant->column[column];
   if (c->n_levels == GBT_MAX_LEVELS) return gbti_not_offered(plant, "a column has more than 65,534 levels");
   GBT_TRY(gbt_mem_grow(&plant->mem, &c->level, &c->cap_levels, (size_t)c->n_levels + 1, sizeof *c->level, plant->err));
-  GBT_TRY(gbt_utf8_ok(level, strlen(level)) ? copy_text(plant, level, &c->level[c->n_levels])
-                                            : copy_bytes(plant, level, &c->level[c->n_levels]));
+  GBT_TRY(copy_bytes(plant, level, &c->level[c->n_levels]));
   c->n_levels++;
   return GBT_OK;
 }
@@ -71,7 +71,7 @@ gbt_status gbti_add_level(gbti_plant *plant, int32_t column, const char *level) 
 gbt_status gbti_add_class(gbti_plant *plant, const char *name) {
   const size_t n = (size_t)plant->n_classes;
   GBT_TRY(gbt_mem_grow(&plant->mem, &plant->classes, &plant->cap_classes, n + 1, sizeof *plant->classes, plant->err));
-  GBT_TRY(copy_text(plant, name, &plant->classes[n]));
+  GBT_TRY(copy_bytes(plant, name, &plant->classes[n]));
   plant->n_classes++;
   return GBT_OK;
 }

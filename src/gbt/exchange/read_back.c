@@ -80,5 +80,9 @@ gbt_status gbti_read_back(const gbti_outgoing *x, const uint8_t *bytes, size_t n
   m->mem = x->mem;
   *out = (gbti_evaluator){m, tree_of, score_of, close_model};
   GBT_TRY(gbt_import(&m->mem, bytes, n_bytes, &facts, &m->bytes, &n, x->err));
-  return gbt_model_open(&m->mem, m->bytes, n, &m->model, x->err);
+  GBT_TRY(gbt_model_open(&m->mem, m->bytes, n, &m->model, x->err));
+  if (gbt_model_schema(m->model)->n_columns > x->schema->n_columns ||
+      gbt_model_forest(m->model)->n_outputs != x->n_outputs)
+    return gbt_fail(x->err, GBT_E_INTERNAL, "the file that was made is of another model. Please report this");
+  return GBT_OK;
 }

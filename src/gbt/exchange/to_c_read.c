@@ -74,7 +74,7 @@ static const char *take_number(const char *at, double *out) {
   }
   uint64_t m = 0;
   int e = 0, power = 0, point = 0;
-  for (at += 2; *at == '.' || hex_digit(*at) >= 0; at++) {
+  for (at += 2; (*at == '.' || hex_digit(*at) >= 0) && e > -1000; at++) {
     if (*at == '.') {
       point = 1;
       continue;
@@ -85,7 +85,7 @@ static const char *take_number(const char *at, double *out) {
   if (*at++ != 'p') return NULL;
   const int minus = *at == '-';
   if (*at == '-' || *at == '+') at++;
-  for (; *at >= '0' && *at <= '9'; at++) power = power * 10 + (*at - '0');
+  for (; *at >= '0' && *at <= '9'; at++) power = power > 9999 ? power : power * 10 + (*at - '0');
   e += minus ? -power : power;
   double x = (double)m; /* at most 53 bits */
   for (; e > 1000; e -= 1000) x *= gbt_pow2(1000);
@@ -110,14 +110,17 @@ static gbt_status read_table(c_source *c, int which) {
   }
 }
 
+static int is_octal(char x) { return x >= '0' && x <= '7'; }
+
 /* A string literal to bytes; where it ends. */
 static const char *take_text(const char *at, char **to) {
   if (*at++ != '"') return NULL;
   for (; *at != '"'; at++) {
-    if (*at == 0) return NULL;
+    if (*at == 0 || (*at == '\\' && at[1] == 0)) return NULL;
     if (*at != '\\') {
       *(*to)++ = *at;
-    } else if (at[1] >= '0' && at[1] <= '7') {
+    } else if (is_octal(at[1])) {
+      if (!is_octal(at[2]) || !is_octal(at[3])) return NULL;
       *(*to)++ = (char)((at[1] - '0') * 64 + (at[2] - '0') * 8 + (at[3] - '0'));
       at += 3;
     } else {
@@ -147,7 +150,7 @@ static gbt_status read_levels(c_source *c) {
 static gbt_status read_constant(c_source *c, const char *before, const char *what, const char *after, int64_t *out) {
   double x;
   const char *at = find(c, before, what, after);
-  if (at == NULL || take_number(at, &x) == NULL) return unreadable(c);
+  if (at == NULL || take_number(at, &x) == NULL || !(x >= 0.0 && x <= 4294967295.0)) return unreadable(c);
   *out = (int64_t)x;
   return GBT_OK;
 }
@@ -166,6 +169,29 @@ static gbt_status read_sums(c_source *c) {
   if (after == NULL) return unreadable(c);
   c->scaled = strncmp(after, " * out[k]", 9) == 0;
   return GBT_OK;
+}
+
+/* Whether n numbers of a table, each after the one `step` before it, are whole and at most `most`. */
+static int are_whole(const c_table *table, size_t first, size_t step, double most) {
+  for (size_t i = first; i < table->n; i += step) {
+    const double x = table->number[i];
+    if (!(x >= 0.0 && x <= most) || x != (double)(uint32_t)x) return 0;
+  }
+  return 1;
+}
+
+/* Whether the tables can be walked. */
+static int is_sound(const c_source *c, const gbti_outgoing *x) {
+  static const int whole[] = {FIRST_TEXT, TEXT_LEVEL, TYPE, FIRST_CODE, TREE, WORD};
+  const double most = 4294967295.0;
+  if (c->n_columns != x->schema->n_columns || c->n_outputs != x->n_outputs || c->n_parallel < 1) return 0;
+  if (c->table[NODE].n % NODE_FIELDS > 1 || (c->table[VALUE].n > 0 && x->width < x->n_outputs)) return 0;
+  for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+    if (!are_whole(&c->table[whole[i]], 0, 1, most)) return 0;
+  for (size_t field = 1; field < NODE_FIELDS; field++)
+    if (!are_whole(&c->table[NODE], field, NODE_FIELDS, most)) return 0;
+  return are_whole(&c->table[FIRST_TEXT], 0, 1, (double)c->n_levels) &&
+         are_whole(&c->table[FIRST_CODE], 0, 1, (double)(c->table[CODE].n / 2));
 }
 
 /* ---- rows ---- */
@@ -200,9 +226,11 @@ static int goes_left(const c_source *c, const double *node, const gbti_cell *row
     return x <= node[0];
   }
   if (x < 0.0) return (int)(flags >> 1 & 1u);
-  const uint32_t level = (uint32_t)x, n_words = (uint32_t)table_at(c, WORD, node[2]);
-  if (level / 32 >= n_words) return 0;
-  return (int)((uint32_t)table_at(c, WORD, node[2] + 1.0 + level / 32) >> (level % 32) & 1u);
+  if (x >= 4294967296.0) return 0;
+  const uint32_t level = (uint32_t)x;
+  const double at = node[2] + 1.0 + level / 32;
+  if (!(level / 32 < table_at(c, WORD, node[2])) || at >= (double)c->table[WORD].n) return 0;
+  return (int)((uint32_t)table_at(c, WORD, at) >> (level % 32) & 1u);
 }
 
 /* The leaf's fields; NULL where the tables lead nowhere. */
@@ -276,8 +304,7 @@ gbt_status gbti_read_c(const gbti_outgoing *x, const uint8_t *bytes, size_t n_by
   GBT_TRY(read_constant(c, "#define ", "_N_PARALLEL", " ", &c->n_parallel));
   GBT_TRY(read_constant(c, " ", "_n_trees", " = ", &c->n_trees));
   for (int i = 0; i < N_TABLES; i++) GBT_TRY(read_table(c, i));
-  if (c->n_columns < 0 || c->n_outputs < 1 || c->n_parallel < 1 || c->table[NODE].n % NODE_FIELDS > 1)
-    return unreadable(c);
   GBT_TRY(read_levels(c));
+  if (!is_sound(c, x)) return unreadable(c);
   return read_sums(c);
 }

@@ -222,7 +222,7 @@ typedef struct json_model {
   double *number; /* words, values of leaves, codes: pairs */
   char **level;   /* owned texts */
   size_t cap_nodes, n_nodes, cap_numbers, n_numbers, cap_levels, n_levels;
-  int64_t n_columns, n_trees, n_outputs, n_rounds;
+  int64_t n_columns, n_trees, n_outputs, n_rounds, width;
   double *base;
   int rule;
   double scale;
@@ -280,8 +280,8 @@ static gbt_status read_levels(json_model *m, size_t list, json_column *c) {
 
 static gbt_status read_columns(json_model *m) {
   const size_t list = gbti_get(&m->doc, 0, "columns");
-  m->n_columns = gbti_count(&m->doc, list);
-  if (m->n_columns < 0) return gbti_document_fault(&m->doc, "there are no columns");
+  if (gbti_count(&m->doc, list) != m->n_columns)
+    return gbti_document_fault(&m->doc, "columns are not those of the model");
   GBT_TRY(gbt_mem_zeros(&m->mem, (size_t)m->n_columns, sizeof *m->column, &m->column, m->err));
   size_t at = m->n_columns > 0 ? gbti_first(&m->doc, list) : 0;
   for (int64_t c = 0; c < m->n_columns; c++, at = gbti_next(&m->doc, at)) {
@@ -346,7 +346,7 @@ static gbt_status read_tree(json_model *m, size_t tree, json_tree *to) {
 static gbt_status read_all(json_model *m) {
   const gbti_document *doc = &m->doc;
   const size_t trees = gbti_get(doc, 0, "trees"), base = gbti_get(doc, 0, "base");
-  GBT_TRY(gbti_whole(doc, gbti_get(doc, 0, "outputs"), "outputs", 1, INT32_MAX, &m->n_outputs));
+  GBT_TRY(gbti_whole(doc, gbti_get(doc, 0, "outputs"), "outputs", m->n_outputs, m->n_outputs, &m->n_outputs));
   GBT_TRY(gbti_whole(doc, gbti_get(doc, 0, "rounds"), "rounds", 0, (int64_t)1 << 53, &m->n_rounds));
   GBT_TRY(gbti_number(doc, gbti_get(doc, 0, "scale"), "scale", 0, &m->scale));
   GBT_TRY(gbt_mem_array(&m->mem, (size_t)m->n_outputs, sizeof *m->base, &m->base, m->err));
@@ -381,8 +381,10 @@ static int goes_left(const json_model *m, const json_node *node, const gbti_cell
   if (missing) return (int)node->missing;
   if (!node->by_set) return x <= node->number;
   if (x < 0.0) return (int)node->unseen;
+  if (x >= 4294967296.0) return 0;
   const uint32_t level = (uint32_t)x;
-  return level / 32 < node->n_words && ((uint32_t)m->number[node->beg + level / 32] >> (level % 32) & 1u);
+  const double word = level / 32 < node->n_words ? m->number[node->beg + level / 32] : 0.0;
+  return word >= 0.0 && word < 4294967296.0 && ((uint32_t)word >> (level % 32) & 1u);
 }
 
 static const json_node *leaf_of(const json_model *m, uint64_t t, const gbti_cell *row) {
@@ -397,8 +399,8 @@ static const json_node *leaf_of(const json_model *m, uint64_t t, const gbti_cell
 
 static int tree_of(void *state, uint64_t t, const gbti_cell *row, double *values) {
   const json_model *m = state;
-  const json_node *leaf = leaf_of(m, t, row);
-  if (leaf == NULL) return 0;
+  const json_node *leaf = t < (uint64_t)m->n_trees ? leaf_of(m, t, row) : NULL;
+  if (leaf == NULL || leaf->n_words > (size_t)m->width) return 0;
   values[0] = leaf->number;
   for (size_t k = 0; k < leaf->n_words; k++) values[k] = m->number[leaf->beg + k];
   return 1;
@@ -442,6 +444,9 @@ gbt_status gbti_read_json(const gbti_outgoing *x, const uint8_t *bytes, size_t n
   GBT_TRY(gbt_mem_zeros(&x->mem, 1, sizeof *m, &m, x->err));
   m->mem = x->mem;
   m->err = x->err;
+  m->n_columns = x->schema->n_columns;
+  m->n_outputs = x->n_outputs;
+  m->width = x->width;
   m->doc = (gbti_document){.mem = x->mem, .program = "JSON", .err = x->err};
   *out = (gbti_evaluator){m, tree_of, score_of, close_json};
   GBT_TRY(gbti_document_open(&m->doc, bytes, n_bytes));

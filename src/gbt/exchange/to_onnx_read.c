@@ -20,9 +20,9 @@ typedef struct onnx_encoder {
 } onnx_encoder;
 
 enum { FEATURE, TRUE_NODE, FALSE_NODE, TRUE_LEAF, FALSE_LEAF, MISSING, TARGET, ROOT, N_LISTS };
-static const char *const lists[N_LISTS] = {
-    "nodes_featureids", "nodes_truenodeids",               "nodes_falsenodeids", "nodes_trueleafs",
-    "nodes_falseleafs", "nodes_missing_value_tracks_true", "leaf_targetids",     "tree_roots"};
+static const char *const lists[N_LISTS] = {"nodes_featureids", "nodes_truenodeids", "nodes_falsenodeids",
+                                           "nodes_trueleafs",  "nodes_falseleafs",  "nodes_missing_value_tracks_true",
+                                           "leaf_targetids",   "tree_roots"};
 
 typedef struct onnx_model {
   gbt_mem mem;
@@ -38,6 +38,8 @@ typedef struct onnx_model {
   onnx_bytes modes, splits, weights, members;
   int64_t n_targets;
   double scale;
+  int32_t n_outputs;
+  int has_trees;
   int how; /* 0: scores are sums; 1: times scale, 2: by scale */
   int failed;
 } onnx_model;
@@ -105,8 +107,9 @@ static onnx_bytes tensor_of(onnx_model *m, onnx_bytes node, const char *name, ui
   const onnx_bytes tensor = field_of(m, attribute_of(m, node, name), ONNX_ATTRIBUTE_TENSOR).bytes;
   const onnx_bytes raw = field_of(m, tensor, ONNX_TENSOR_RAW).bytes;
   const size_t width = type == ONNX_BYTES ? 1 : 8;
-  if (tensor.n > 0 && (field_of(m, tensor, ONNX_TENSOR_TYPE).whole != type ||
-                       field_of(m, tensor, ONNX_TENSOR_DIMS).whole * width != raw.n))
+  if (tensor.n > 0 &&
+      (field_of(m, tensor, ONNX_TENSOR_TYPE).whole != type || field_of(m, tensor, ONNX_TENSOR_DIMS).whole > raw.n ||
+       field_of(m, tensor, ONNX_TENSOR_DIMS).whole * width != raw.n))
     m->failed = 1;
   return raw;
 }
@@ -191,13 +194,17 @@ static int trees_are_sound(const onnx_model *m) {
 
 static gbt_status read_ensemble(onnx_model *m, onnx_bytes node) {
   size_t at = 0;
+  if (m->has_trees) m->failed = 1;
+  if (m->failed) return GBT_OK;
+  m->has_trees = 1;
   for (int k = 0; k < N_LISTS; k++) GBT_TRY(read_list(m, node, k));
   m->n_targets = (int64_t)field_of(m, attribute_of(m, node, "n_targets"), ONNX_ATTRIBUTE_INT).whole;
   m->modes = tensor_of(m, node, "nodes_modes", ONNX_BYTES);
   m->splits = tensor_of(m, node, "nodes_splits", ONNX_DOUBLES);
   m->weights = tensor_of(m, node, "leaf_weights", ONNX_DOUBLES);
   m->members = tensor_of(m, node, "membership_values", ONNX_DOUBLES);
-  if (field_of(m, attribute_of(m, node, "aggregate_function"), ONNX_ATTRIBUTE_INT).whole != 1 || !trees_are_sound(m))
+  if (field_of(m, attribute_of(m, node, "aggregate_function"), ONNX_ATTRIBUTE_INT).whole != 1 ||
+      m->n_targets != m->n_outputs || !trees_are_sound(m))
     m->failed = 1;
   GBT_TRY(gbt_mem_zeros(&m->mem, m->n[FEATURE] + 1, sizeof *m->member, &m->member, m->err));
   for (size_t i = 0; i < m->modes.n && !m->failed; i++) {
@@ -298,6 +305,7 @@ gbt_status gbti_read_onnx(const gbti_outgoing *x, const uint8_t *bytes, size_t n
   m->mem = x->mem;
   m->err = x->err;
   m->schema = x->schema;
+  m->n_outputs = x->n_outputs;
   *out = (gbti_evaluator){m, tree_of, score_of, close_onnx};
   GBT_TRY(gbt_mem_array(&m->mem, n_bytes + 1, 1, &m->copy, m->err));
   memcpy(m->copy, bytes, n_bytes);

@@ -24,6 +24,7 @@ typedef struct pmml_writer {
   uint32_t *next;    /* of the way down a tree: the child that is written next */
   uint32_t *way;     /* nodes of that way */
   uint32_t depth;    /* of the deepest tree */
+  size_t n_dashes;   /* "_" between NAME and the rest of the file's own names, that no column is called so */
 } pmml_writer;
 
 /* ---- pieces ---- */
@@ -75,11 +76,10 @@ static void put_number_attribute(pmml_writer *w, const char *name, double x) {
 static void put_own_name(pmml_writer *w, const char *attribute, const char *what, int32_t k) {
   begin_attribute(w, attribute);
   put(w, w->x->name);
+  for (size_t i = 0; i < w->n_dashes; i++) put(w, "_");
   put(w, what);
-  if (k >= 0) {
-    put(w, "_");
-    gbti_put_whole(w->out, (int64_t)k + 1);
-  }
+  if (k >= 0) put(w, "_");
+  if (k >= 0) gbti_put_whole(w->out, (int64_t)k + 1);
   put(w, "\"");
 }
 
@@ -97,23 +97,30 @@ static int is_xml(const char *text) {
 
 static gbt_status check_names(const pmml_writer *w, int32_t c) {
   const gbt_schema_column *col = &w->x->schema->col[c];
-  static const char *const own[] = {"_sum", "_score", "_response", "_class", "_target"};
-  const size_t n = strlen(w->x->name);
   const char *unit = gbti_unit_of(col);
   if (!is_xml(col->name) || (unit != NULL && !is_xml(unit)))
     return gbti_refuse(w->x, col->name,
                        "the name or the unit of column `%s` has a character that XML does not have; rename it",
                        col->name);
-  for (size_t i = 0; i < sizeof own / sizeof *own && strncmp(col->name, w->x->name, n) == 0; i++)
-    if (strncmp(col->name + n, own[i], strlen(own[i])) == 0)
-      return gbti_refuse(w->x, col->name, "column `%s` has the name of a field of the file; give another `name`",
-                         col->name);
   for (int32_t level = 0; level < col->n_levels && col->type != GBT_NUMERIC; level++)
     if (!is_xml(col->levels[level]))
       return gbti_refuse(w->x, col->name,
                          "level %d of column `%s` has a character that XML does not have; give it another name",
                          (int)level + 1, col->name);
   return GBT_OK;
+}
+
+/* "_" between NAME and `what`, so that no column of the file begins with a name of the file's own. */
+static void choose_names(pmml_writer *w) {
+  static const char *const own[] = {"sum", "score", "response", "class", "target"};
+  const size_t n = strlen(w->x->name);
+  for (int32_t c = 0; c < w->x->schema->n_columns; c++) {
+    const char *name = w->x->schema->col[c].name;
+    size_t more = 0;
+    while (strncmp(name, w->x->name, n) == 0 && name[n + more] == '_') more++;
+    for (size_t i = 0; i < sizeof own / sizeof *own && w->used[c] && more > w->n_dashes; i++)
+      if (strncmp(name + n + more, own[i], strlen(own[i])) == 0) w->n_dashes = more;
+  }
 }
 
 static int is_classes(const gbti_outgoing *x) {
@@ -151,6 +158,7 @@ static gbt_status look_at(pmml_writer *w, uint32_t *most) {
     return gbti_refuse_for(x, NULL, GBTI_CAN_BASE, "its scores are means over several trees a round");
   for (int32_t c = 0; c < x->schema->n_columns; c++)
     if (w->used[c]) GBT_TRY(check_names(w, c));
+  choose_names(w);
   return check_classes(x);
 }
 
@@ -269,8 +277,8 @@ static int32_t put_some(pmml_writer *w, const gbti_out_node *node, int side, int
 static void put_set(pmml_writer *w, const gbti_out_node *node, int side, int negated) {
   const int32_t n_odd = put_some(w, node, side, 1, NULL, NULL), n = put_some(w, node, side, 0, NULL, NULL);
   const int compound = n_odd + (n > 0) > 1;
-  if (compound) put(w, "<CompoundPredicate booleanOperator=\"");
-  if (compound) put(w, negated ? "and\">" : "or\">");
+  if (compound)
+    put(w, negated ? "<CompoundPredicate booleanOperator=\"and\">" : "<CompoundPredicate booleanOperator=\"or\">");
   put_some(w, node, side, 1, negated ? " operator=\"notEqual\" value=\"" : " operator=\"equal\" value=\"", "\"/>");
   if (n > 0) {
     put_field(w, "<SimpleSetPredicate", node->column);
@@ -351,8 +359,7 @@ static void begin_node(pmml_writer *w, const gbti_out_tree *tree, uint32_t i, co
 static void put_nodes(pmml_writer *w, const gbti_out_tree *tree) {
   uint32_t depth = 0;
   begin_node(w, tree, 0, NULL);
-  w->way[0] = 0;
-  w->next[0] = tree->node[0].left;
+  w->way[0] = 0, w->next[0] = tree->node[0].left;
   if (tree->node[0].left == 0) return;
   for (;;) { /* the node of the way's end has children, and some are written */
     const gbti_out_node *node = &tree->node[w->way[depth]];
@@ -383,9 +390,11 @@ static void put_tree(pmml_writer *w, uint64_t t) {
 
 /* ---- scores ---- */
 
+/* k: of an output of the model, which is displayed by its name; -1: of none. */
 static void put_output_field(pmml_writer *w, const char *what, int32_t k, const char *rest) {
   put(w, "<OutputField");
-  put_own_name(w, "name", what, k);
+  put_own_name(w, "name", what, w->x->n_outputs > 1 ? k : -1);
+  if (k >= 0 && w->x->outputs != NULL && is_xml(w->x->outputs[k])) put_attribute(w, "displayName", w->x->outputs[k]);
   put(w, rest);
 }
 
@@ -398,8 +407,9 @@ static void put_sum(pmml_writer *w, int32_t k) {
   put_own_name(w, "id", "_sum", k);
   put(w, "><True/>\n<MiningModel functionName=\"regression\">");
   put_mining_schema(w, NULL, 0);
-  put(w, "</MiningSchema>\n<Output>");
-  put_output_field(w, "_sum", k, " feature=\"predictedValue\" optype=\"continuous\" dataType=\"double\"/></Output>\n");
+  put(w, "</MiningSchema>\n<Output><OutputField");
+  put_own_name(w, "name", "_sum", k);
+  put(w, " feature=\"predictedValue\" optype=\"continuous\" dataType=\"double\"/></Output>\n");
   if (is_scaled(x) || x->base[k] != 0.0) {
     put(w, "<Targets><Target");
     if (is_scaled(x)) put_number_attribute(w, "rescaleFactor", x->sums.scale);
@@ -452,13 +462,11 @@ static void put_transform(pmml_writer *w, int32_t k) {
   }
 }
 
-static int32_t number_of(const gbti_outgoing *x, int32_t k) { return x->n_outputs > 1 ? k : -1; }
-
 static void put_outputs(pmml_writer *w) {
   const gbti_outgoing *x = w->x;
   put(w, "<Output>\n");
   for (int32_t k = 0; k < x->n_outputs; k++) {
-    put_output_field(w, "_score", number_of(x, k), " feature=\"transformedValue\"");
+    put_output_field(w, "_score", k, " feature=\"transformedValue\"");
     put(w, continuous);
     put(w, ">");
     put_reference(w, k);
@@ -467,7 +475,7 @@ static void put_outputs(pmml_writer *w) {
   if (is_classes(x))
     put_output_field(w, "_class", -1, " feature=\"predictedValue\" optype=\"categorical\" dataType=\"string\"/>\n");
   for (int32_t k = 0; k < x->n_outputs; k++) {
-    put_output_field(w, "_response", number_of(x, k),
+    put_output_field(w, "_response", k,
                      is_classes(x) ? " feature=\"probability\""
                      : k == 0      ? " feature=\"predictedValue\""
                                    : " feature=\"transformedValue\"");
@@ -570,13 +578,14 @@ static gbt_status write_parts(pmml_writer *w) {
 }
 
 gbt_status gbti_write_pmml(gbti_outgoing *x, gbti_file *out) {
-  const size_t n_columns = (size_t)x->schema->n_columns;
+  const size_t n = (size_t)x->schema->n_columns;
   pmml_writer w = {.x = x, .out = out};
   gbt_status status;
-  GBT_TRY_GOTO(gbt_mem_zeros(&x->mem, n_columns, 1, &w.used, x->err), done);
-  GBT_TRY_GOTO(gbt_mem_zeros(&x->mem, n_columns, 1, &w.own_way, x->err), done);
-  GBT_TRY_GOTO(gbt_mem_zeros(&x->mem, n_columns, sizeof *w.used_in, &w.used_in, x->err), done);
+  GBT_TRY_GOTO(gbt_mem_zeros(&x->mem, n, 1, &w.used, x->err), done);
+  GBT_TRY_GOTO(gbt_mem_zeros(&x->mem, n, 1, &w.own_way, x->err), done);
+  GBT_TRY_GOTO(gbt_mem_zeros(&x->mem, n, sizeof *w.used_in, &w.used_in, x->err), done);
   GBT_TRY_GOTO(write_parts(&w), done);
+  if (w.n_dashes > 0) gbti_tell(x, "names of the outputs have more \"_\", as a column is called as one of them");
   if (x->link == GBTI_LINK_SORTED)
     gbti_tell(x, "the file gives the scores of the levels as they are: predict() sorts those of a row");
   if (w.depth > MOST_DEPTH)

@@ -68,6 +68,7 @@ typedef struct pmml_model {
   gbt_error *err;
   const gbt_schema *schema;
   char *copy, *at;
+  size_t n_bytes;
   pmml_field *field;
   pmml_predicate *predicate;
   pmml_node *node;
@@ -187,6 +188,7 @@ static uint32_t whole_of(pmml_model *m, const char *key) {
 /* ---- fields ---- */
 
 static void keep_text(pmml_model *m, const char *text) {
+  if (text == NULL) m->failed = 1;
   if (more(m, &m->text, &m->cap_texts, m->n_texts, sizeof *m->text)) m->text[m->n_texts++] = text;
 }
 
@@ -291,11 +293,12 @@ static void read_predicate(pmml_model *m) {
       keep_text(m, attribute(m, "value"));
     } else if (p.op >= PMML_LESS) {
       p.number = number_of(m, "value");
-      if (!m->failed && m->field[p.field].is_text) m->failed = 1;
+      if (!m->failed && (m->field[p.field].is_text || p.op >= PMML_EQUAL)) m->failed = 1;
     }
   } else if (opens(m, "SimpleSetPredicate")) {
     p.op = attribute_is(m, "booleanOperator", "isIn") ? PMML_IN : PMML_NOT_IN;
     p.field = field_of(m, "field");
+    if (!m->failed && !m->field[p.field].is_text) m->failed = 1;
     read_array(m, &p);
   } else if (opens(m, "CompoundPredicate")) {
     p.op = attribute_is(m, "booleanOperator", "and") ? PMML_AND : PMML_OR;
@@ -350,9 +353,9 @@ static void read_tree(pmml_model *m, uint32_t number) {
   uint32_t at = NO_NODE;
   if (!more(m, &m->root, &m->cap_roots, m->n_roots, sizeof *m->root)) return;
   m->root[m->n_roots] = (uint32_t)m->n_nodes;
+  if (number == 0 || number > m->n_bytes) m->failed = 1; /* more than there can be */
   while (m->n_places < number && more(m, &m->place, &m->cap_places, m->n_places, sizeof *m->place))
     m->place[m->n_places++] = SIZE_MAX;
-  if (number == 0) m->failed = 1;
   if (!m->failed) m->place[number - 1] = m->n_roots++;
   while (take_tag(m) && !closes(m, "TreeModel")) {
     if (opens(m, "MiningField")) read_mining_field(m);
@@ -515,6 +518,7 @@ gbt_status gbti_read_pmml(const gbti_outgoing *x, const uint8_t *bytes, size_t n
   GBT_TRY(gbt_mem_array(&m->mem, n_bytes + 1, 1, &m->copy, m->err));
   memcpy(m->copy, bytes, n_bytes);
   m->copy[n_bytes] = 0;
+  m->n_bytes = n_bytes;
   m->at = m->copy;
   return read_document(m, x->n_outputs);
 }

@@ -406,14 +406,21 @@ static void put_head(sql_writer *w) {
     put(w, unit != NULL ? "): " : ": ");
     put_remark(w, col->name);
   }
-  put(w, "-- The result has their columns, and\n--   ");
-  put_output(w, "_score", 0);
-  put(w, x->n_outputs > 1 ? " ...: raw scores\n" : ": raw scores\n");
+  put(w, "-- The result has their columns, and\n");
+  for (int32_t k = 0; k < (x->outputs == NULL ? 1 : x->n_outputs); k++) {
+    put(w, "--   ");
+    put_output(w, "_score", k);
+    put(w, x->outputs != NULL ? ": raw score of " : x->n_outputs > 1 ? " ...: raw scores" : ": raw score");
+    put_remark(w, x->outputs == NULL ? "" : x->outputs[k]);
+  }
   for (int32_t k = 0; k < x->n_outputs && has_response(x); k++) {
     put(w, "--   ");
     put_output(w, "_response", k);
     put(w, ": ");
-    put_remark(w, second ? x->classes[1] : x->n_classes == x->n_outputs ? x->classes[k] : "response");
+    put_remark(w, second                         ? x->classes[1]
+                  : x->n_classes == x->n_outputs ? x->classes[k]
+                  : x->outputs != NULL           ? x->outputs[k]
+                                                 : "response");
   }
   put(w, "-- and others whose names begin with ");
   put_name(w, "_, which lead to these.\n", -1);

@@ -37,7 +37,7 @@ typedef enum sql_op {
 } sql_op;
 
 #define NO_PART UINT32_MAX
-enum { MOST_DIGITS = 48 }; /* and more than any number has: the text ends with a NUL */
+enum { MOST_DEPTH = 1000, MOST_DIGITS = 48 }; /* and more than any number has: the text ends with a NUL */
 
 typedef struct sql_part {
   sql_op op;
@@ -72,8 +72,9 @@ typedef struct sql_query {
   sql_column *column;
   uint32_t *tree; /* parts of the trees by their number */
   size_t n_parts, cap_parts, n_columns, cap_columns, n_trees, cap_trees;
+  size_t n_bytes;
   int64_t marked; /* the tree that begins here, from 1 */
-  int failed;
+  int depth, failed;
   gbt_status no_room; /* when memory ran out, what error says so */
   uint64_t row;
   const gbti_cell *cell;
@@ -103,9 +104,9 @@ static void skip(sql_query *q) {
     } else if (strncmp(q->at, "/* tree ", 8) == 0) {
       const gbti_decimal d = gbti_read_decimal(q->at + 8, MOST_DIGITS);
       q->marked = d.n == 0 || d.nearest > 4e9 ? 0 : (int64_t)d.nearest;
-      q->at = strstr(q->at, "*/");
-      if (q->at == NULL) return;
-      q->at += 2;
+      char *end = strstr(q->at, "*/");
+      if (end == NULL) q->failed = 1;
+      q->at = end == NULL ? q->at + strlen(q->at) : end + 2;
     } else {
       return;
     }
@@ -127,6 +128,8 @@ static void need(sql_query *q, const char *what) {
 
 /* 'text' or "text", unquoted in place. */
 static const char *take_quoted(sql_query *q, char quote) {
+  if (*q->at != quote) q->failed = 1;
+  if (q->failed) return "";
   char *beg = q->at + 1, *to = beg;
   const char *from = beg;
   for (; *from != 0 && (*from != quote || from[1] == quote); from++) {
@@ -236,7 +239,11 @@ static uint32_t read_cast(sql_query *q) {
 static uint32_t read_one(sql_query *q) {
   uint32_t part;
   if (q->failed) return 0;
-  if (take(q, "-")) return new_part(q, SQL_MINUS, read_one(q));
+  if (take(q, "-")) {
+    skip(q);
+    if (*q->at == '-') q->failed = 1; /* a comment, or as deep as it is long */
+    return new_part(q, SQL_MINUS, read_one(q));
+  }
   if (take(q, "CASE")) return read_case(q);
   if (take(q, "CAST")) return read_cast(q);
   if (take(q, "NULL")) return new_part(q, SQL_NULL, NO_PART);
@@ -266,19 +273,15 @@ static uint32_t read_two(sql_query *q, sql_op op, uint32_t a, uint32_t b) {
 static uint32_t read_product(sql_query *q) {
   uint32_t a = read_one(q);
   while (!q->failed) {
-    if (take(q, "||"))
-      a = read_two(q, SQL_JOINED, a, read_one(q));
-    else if (take(q, "*"))
-      a = read_two(q, SQL_TIMES, a, read_one(q));
-    else if (take(q, "/"))
-      a = read_two(q, SQL_OVER, a, read_one(q));
-    else
-      break;
+    const sql_op op = take(q, "||") ? SQL_JOINED : take(q, "*") ? SQL_TIMES : take(q, "/") ? SQL_OVER : SQL_NULL;
+    if (op == SQL_NULL) break;
+    a = read_two(q, op, a, read_one(q));
   }
   return a;
 }
 
 static void keep_tree(sql_query *q, int64_t tree, uint32_t part) {
+  if ((uint64_t)tree > q->n_bytes) q->failed = 1; /* more than there can be */
   if (!has_room(q, &q->tree, &q->cap_trees, (size_t)tree, sizeof *q->tree)) return;
   while (q->n_trees < (size_t)tree) q->tree[q->n_trees++] = NO_PART;
   q->tree[tree - 1] = part;
@@ -337,7 +340,7 @@ static uint32_t read_relation(sql_query *q) {
 }
 
 static uint32_t read_not(sql_query *q) {
-  return take(q, "NOT") ? new_part(q, SQL_NOT, read_not(q)) : read_relation(q);
+  return take(q, "NOT") ? new_part(q, SQL_NOT, read_relation(q)) : read_relation(q);
 }
 
 static uint32_t read_and(sql_query *q) {
@@ -347,8 +350,10 @@ static uint32_t read_and(sql_query *q) {
 }
 
 static uint32_t read_expression(sql_query *q) {
-  uint32_t a = read_and(q);
+  q->failed |= ++q->depth > MOST_DEPTH;
+  uint32_t a = q->failed ? 0 : read_and(q);
   while (!q->failed && take(q, "OR")) a = read_two(q, SQL_OR, a, read_and(q));
+  q->depth--;
   return a;
 }
 
@@ -376,7 +381,7 @@ static void read_columns(sql_query *q) {
   need(q, "FROM");
 }
 
-static gbt_status read_query(sql_query *q, const char *name) {
+static gbt_status read_query(sql_query *q, const char *name, int32_t n_outputs) {
   int64_t step = 0;
   need(q, "WITH");
   do {
@@ -399,12 +404,12 @@ static gbt_status read_query(sql_query *q, const char *name) {
   const size_t n = strlen(name) + strlen("_score");
   for (size_t i = 0; i < q->n_columns; i++) {
     const sql_column *c = &q->column[i];
-    if (c->n < n || memcmp(c->name, name, strlen(name)) != 0) continue;
-    if (strncmp(c->name + strlen(name), "_score", 6) != 0 || (c->n > n && c->name[n] != '_')) continue;
+    if (c->n < n || memcmp(c->name, name, n - 6) != 0 || memcmp(c->name + n - 6, "_score", 6) != 0) continue;
+    if (c->n > n && c->name[n] != '_') continue;
     if (q->n_scores++ == 0) q->score = i;
   }
   GBT_TRY(q->no_room);
-  if (q->failed || *q->at != 0 || q->n_scores == 0)
+  if (q->failed || *q->at != 0 || q->n_scores != (size_t)n_outputs)
     return gbt_fail(q->err, GBT_E_INTERNAL, "the SQL that was made cannot be read. Please report this");
   return GBT_OK;
 }
@@ -419,10 +424,9 @@ static sql_value value_of(sql_query *q, uint32_t part);
 
 static sql_value column_value(sql_query *q, size_t i) {
   if (q->column[i].seen == q->row) return q->column[i].value;
-  const sql_value value = value_of(q, q->column[i].part);
-  q->column[i].value = value;
+  q->column[i].value = value_of(q, q->column[i].part);
   q->column[i].seen = q->row;
-  return value;
+  return q->column[i].value;
 }
 
 static sql_value cell_value(const sql_query *q, uint32_t column) {
@@ -579,22 +583,18 @@ static int score_of(void *state, const gbti_cell *row, double *scores) {
 static void close_query(void *state) {
   sql_query *q = state;
   const gbt_mem mem = q->mem;
-  gbt_mem_free(&mem, q->copy);
-  gbt_mem_free(&mem, q->part);
-  gbt_mem_free(&mem, q->column);
-  gbt_mem_free(&mem, q->tree);
-  gbt_mem_free(&mem, q);
+  void *block[] = {q->copy, q->part, q->column, q->tree, q};
+  for (size_t i = 0; i < sizeof block / sizeof *block; i++) gbt_mem_free(&mem, block[i]);
 }
 
 gbt_status gbti_read_sql(const gbti_outgoing *x, const uint8_t *bytes, size_t n_bytes, gbti_evaluator *out) {
   sql_query *q;
   GBT_TRY(gbt_mem_zeros(&x->mem, 1, sizeof *q, &q, x->err));
-  q->mem = x->mem, q->err = x->err;
-  q->schema = x->schema;
+  *q = (sql_query){.mem = x->mem, .err = x->err, .schema = x->schema, .n_bytes = n_bytes};
   *out = (gbti_evaluator){q, tree_of, score_of, close_query};
   GBT_TRY(gbt_mem_array(&q->mem, n_bytes + 1, 1, &q->copy, q->err));
   memcpy(q->copy, bytes, n_bytes);
   q->copy[n_bytes] = 0;
   q->at = q->copy;
-  return read_query(q, x->name);
+  return read_query(q, x->name, x->n_outputs);
 }

@@ -2,9 +2,9 @@
  * them.
  *
  * XGBoost goes left where (float)x < t, and with sets where the category is not in the set, known or not. So sets are
- * those of the side that unseen levels do not take, and children change sides where that is the left one. Base scores
- * are in the leaves of the first round: XGBoost's would go through its link, whose last bit depends on the machine's
- * logarithm. */
+ * those of the side that unseen levels do not take, and children change sides where that is the left one; so do those
+ * of a split whose left side has all numbers, as XGBoost takes no infinite threshold. Base scores are in the leaves of
+ * the first round: XGBoost's would go through its link, whose last bit depends on the machine's logarithm. */
 #include <stdio.h>
 #include <string.h>
 
@@ -321,8 +321,17 @@ static gbt_status put_cats(xgb_writer *w) {
 
 /* ---- trees ---- */
 
-/* Whether the children of a node change sides: those who are not in its set go to the right one. */
-static int is_turned(const gbti_out_node *node) { return node->left > 0 && node->by_set && !node->unseen_left; }
+/* Whether all finite float32 numbers are at most the threshold, which no float32 is above then. */
+static int is_above_all(const gbti_out_node *node) {
+  const double t = (double)gbti_above_f32(node->number);
+  return t - t != 0.0;
+}
+
+/* Whether the children of a node change sides: those who are not in its set, or not below the lowest number, go to the
+ * right one. */
+static int is_turned(const gbti_out_node *node) {
+  return node->left > 0 && (node->by_set ? !node->unseen_left : is_above_all(node));
+}
 
 static int is_listed(const gbti_out_node *node, int32_t level) {
   return gbt_bit(node->set, node->n_words, (uint32_t)level) == (is_turned(node) ? 1 : 0);
@@ -351,7 +360,7 @@ static int is_set(const xgb_writer *w, const gbti_out_node *node) { return n_lis
 
 static double condition_of(const xgb_writer *w, const gbti_out_node *node) {
   if (node->left == 0) return node->number;
-  if (!node->by_set) return finite_float((double)gbti_above_f32(node->number));
+  if (!node->by_set) return is_turned(node) ? -3.4028234663852886e38 : (double)gbti_above_f32(node->number);
   return is_set(w, node) ? 1e-45 : 3.4028234663852886e38;
 }
 
