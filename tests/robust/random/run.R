@@ -76,7 +76,9 @@ device_refuses <- function(case, outcome, on_cpu) {
     is.character(outcome$model) && startsWith(outcome$model, kind) && grepl(words, outcome$model, fixed = TRUE)
   }
   sums <- identical(case$args$sketch, "none") && identical(case$args$multi_strategy, "multi_output_tree")
-  if (sums || identical(case$args$leaf_model, "linear")) return(says("gbt_error_unsupported", "not offered on the device"))
+  if (sums || identical(case$args$leaf_model, "linear")) {
+    return(says("gbt_error_unsupported", "not offered on the device"))
+  }
   identical(case$args$hist_memory, 1) && !is.character(on_cpu$model) &&
     says("gbt_error_memory", "raise `hist_memory`")
 }
