@@ -49,7 +49,7 @@ fields_of_columns <- function(label, weight) {
 
 # ---- from y ----
 
-# As encode_y(), with `columns`: names of the columns.
+# As encode_y(), with `columns`: names of the columns; `logical`: those that are, among columns of numbers.
 encode_columns <- function(y, what) {
   names <- names_of_columns(y, what)
   values <- lapply(seq_along(names), function(j) {
@@ -62,7 +62,9 @@ encode_columns <- function(y, what) {
     stop_data(sprintf("%s is missing in every column in %s; leave such rows out", what,
                       counted_rows(empty, "row")), "y")
   }
-  list(value = new_columns(m), response = if (logical) "logical_matrix" else "matrix", classes = NULL, columns = names)
+  some <- if (!logical) names[vapply(values, is.logical, NA)]
+  list(value = new_columns(m), response = if (logical) "logical_matrix" else "matrix", classes = NULL, columns = names,
+       logical = some)
 }
 
 column_of_response <- function(v, name, what) {
@@ -124,6 +126,11 @@ settle_columns <- function(e, name) {
       say(paste("the columns of the response are 0 and 1, numbers, so squared error is minimised; for labels:",
                 "`objective = \"logistic\"`"))
     }
+    if (!zero_one && length(e$logical)) {
+      say(sprintf(paste("the response has numbers and logical columns (%s): squared error is minimised for all, so",
+                        "predictions of the latter are no probabilities; for these train a model of logical columns"),
+                  enumerate(e$logical)))
+    }
     counts <- successes_hint(matrix_of_label(e$value))
     if (!zero_one && nzchar(counts)) say(paste0("each column of the response is predicted", counts))
   }
@@ -173,6 +180,10 @@ encode_valid_columns <- function(y, response, n_rows, what) {
   named <- !is.null(if (is.data.frame(y)) names(y) else colnames(y))
   e <- encode_columns(y, what)
   m <- matrix_of_label(e$value)
+  if (named && !is.null(response$columns) && setequal(e$columns, response$columns)) {
+    m <- m[, response$columns, drop = FALSE]
+    e$columns <- response$columns
+  }
   if (named && !identical(e$columns, response$columns) || ncol(m) != length(response$columns)) {
     stop_data(sprintf("%s has the columns %s, and the model has %s", what, enumerate(e$columns),
                       enumerate(response$columns)), "y")

@@ -373,7 +373,8 @@ rows_to_keep <- function(parts, subset, na.action) {
   }
   others <- c("weights", "exposure", "time", "group", "strata", "position")
   others <- Filter(Negate(is.null), unname(parts[others]))
-  frame <- list_frame(c(as.list(parts$x), list(parts$y), others), n)
+  response <- if (is.data.frame(parts$y)) as.list(parts$y) else list(parts$y) # a cell of a column counts as a value
+  frame <- list_frame(c(as.list(parts$x), response, others), n)
   frame <- without_codes(frame)
   names(frame) <- paste0("v", seq_along(frame))
   rows <- if (is.null(keep)) seq_len(n) else keep

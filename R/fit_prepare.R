@@ -57,6 +57,7 @@ prepare <- function(source, given, chosen = NULL, look = NULL) {
   shares <- class_shares(args[["class_shares"]], rows$label, response)
   columns <- columns_of_source(rows$source, args, host)
   its <- resolve_columns(columns, request, rows$source$x)
+  inform_of_no_slopes(columns$type, request$params)
   params <- set_mtry(replace(request$params, "seed", rows$seed), request, columns$n_features)
   init <- check_init_model(args[["init_model"]], rows, columns$feature_names, own$offset, params)
   labels <- valid_labels(rows$valid, columns$feature_names, response)
@@ -80,6 +81,12 @@ prepare <- function(source, given, chosen = NULL, look = NULL) {
 resolve_columns <- function(columns, request, x) {
   args <- named_places(request$args$value, x, columns$feature_names)
   list(constraints = read_constraints(args, columns$feature_names), cat_method = cat_method_for(columns, request))
+}
+
+# Linear leaves have slopes for numeric columns.
+inform_of_no_slopes <- function(type, params) {
+  if (!identical(params$leaf_model, "linear") || any(type == "numeric")) return(invisible())
+  say("no column is numeric, so linear leaves have no slopes: they are constant, as with `leaf_model = \"constant\"`")
 }
 
 # A number of rows, which ranks together may have more of than an integer counts.

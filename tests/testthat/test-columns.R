@@ -149,7 +149,7 @@ test_that("what cannot be a response of several columns is an error", {
     gbt_train(d[1:3], cbind(d$y1, Inf))
     gbt_train(cbind(y1, y2) ~ ., d, objective = "logistic")
     gbt_train(d[1:3], y, objective = list(gradient = function(s, l) s, hessian = function(s, l) s))
-    gbt_train(d[1:3], y, valid = list(x = d[1:3], y = d[5:4]))
+    gbt_train(d[1:3], y, valid = list(x = d[1:3], y = d[c(1, 4)]))
     gbt_train(d[1:3], y, valid = list(x = d[1:3], y = d$y1))
     gbt_train(d[1:3], d$y1, valid = list(x = d[1:3], y = y))
     gbt_train(d[1:3], y, valid = 0.2, eval_metric = "rmse@y3")
@@ -167,6 +167,17 @@ test_that("what cannot be a response of several columns is an error", {
   changed <- m
   changed$columns <- "y1"
   expect_error(predict(changed, d), "`columns` must be the names of 2 columns", class = "gbt_error_argument")
+})
+
+test_that("columns of other rows are matched by name, and missing cells are seen by na.action", {
+  expect_identical(gbt_evaluate(m, d[1:3], y[, 2:1], threads = 1), gbt_evaluate(m, d[1:3], y, threads = 1))
+  log <- function(y) gbt_train(d[1:3], as.matrix(d[4:5]), valid = list(x = d[1:3], y = y), nrounds = 3, threads = 1)
+  expect_identical(log(d[5:4])$evaluation_log, log(unname(y))$evaluation_log)
+  some <- transform(d, y2 = replace(y2, 1:7, NA))
+  expect_identical(of(data = some, na.action = na.omit)$state, of(data = some[-(1:7), ])$state)
+  expect_identical(of(data = some, na.action = na.pass)$n_obs, 400L)
+  expect_message(gbt_train(d[1:3], data.frame(y1 = d$y1, hit = d$a > 0), nrounds = 2, threads = 1),
+                 "numbers and logical columns (`hit`)", fixed = TRUE)
 })
 
 test_that("a response of several columns may have a race of shapes", {

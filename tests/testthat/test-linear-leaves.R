@@ -141,3 +141,9 @@ test_that("linear_tree of LightGBM is leaf_model", {
   expect_identical(predict(train(linear_tree = TRUE), d), predict(train(leaf_model = "linear"), d))
   expect_identical(predict(train(linear_tree = FALSE), d), predict(train(), d))
 })
+
+test_that("without a numeric column a message says that leaves are constant", {
+  d <- sloped(200)
+  expect_message(gbt_train(y ~ f, d, nrounds = 2, leaf_model = "linear", threads = 1), "no column is numeric")
+  expect_no_message(gbt_train(y ~ f + a, d, nrounds = 2, leaf_model = "linear", threads = 1))
+})

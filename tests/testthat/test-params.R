@@ -273,3 +273,15 @@ test_that("a single number that is named by a column is refused, for it would ho
   expect_identical(m$params$feature_weights[["wt"]], 3)
   expect_length(gbt_train(mpg ~ ., d, nrounds = 2, interactions = list(a = c("wt", "hp")))$params$interactions, 1)
 })
+
+test_that("numbers by name are those of a model where only names of the usual number differ", {
+  d <- data.frame(a = 1:20 / 3, b = rep(1:4, 5), y = sin(1:20))
+  train <- function(...) gbt_train(y ~ ., d, nrounds = 2, threads = 1, ...)
+  m <- train(monotone = c(a = 1), feature_weights = c(b = 2))
+  again <- train(params = m$params, monotone = c(a = 1), feature_weights = c(b = 2, a = 1))
+  expect_same_bytes(again$state, m$state)
+  expect_error(train(params = m$params, monotone = c(a = 1, b = 1)), "`monotone` is given twice with different values",
+               class = "gbt_error_argument")
+  expect_error(train(params = m$params, feature_weights = c(a = 2)), "`feature_weights` is given twice",
+               class = "gbt_error_argument")
+})
