@@ -171,6 +171,15 @@ static const xgb_name *name_of(gbti_outgoing *x) {
   return &by_link[x->link];
 }
 
+/* Text that was made apart and ends with 0; it is freed. */
+static void put_made(xgb_writer *w, gbti_file *made) {
+  if (made->status == GBT_OK)
+    put_text(w, (const char *)made->at);
+  else
+    w->out->status = made->status;
+  gbt_mem_free(&made->mem, made->at);
+}
+
 /* "[1E-1,5E-1]" */
 static void put_levels(xgb_writer *w, const double *level, int32_t n) {
   gbti_file list = {.mem = w->out->mem, .err = w->out->err};
@@ -179,11 +188,7 @@ static void put_levels(xgb_writer *w, const double *level, int32_t n) {
     gbti_put_float(&list, (float)level[k]);
   }
   gbti_put_bytes(&list, "]", 2);
-  if (list.status == GBT_OK)
-    put_text(w, (const char *)list.at);
-  else
-    w->out->status = list.status;
-  gbt_mem_free(&list.mem, list.at);
+  put_made(w, &list);
 }
 
 static void put_objective(xgb_writer *w) {
@@ -202,13 +207,10 @@ static void put_objective(xgb_writer *w) {
     else if (name->value != NULL && *name->value != 0)
       put_text(w, name->value);
     else {
-      char text[32];
       gbti_file number = {.mem = w->out->mem, .err = w->out->err};
       gbti_put_float(&number, name->value == NULL ? (float)o->param[0] : (float)w->x->n_outputs);
-      snprintf(text, sizeof text, "%.*s", (int)(number.n < 31 ? number.n : 31),
-               number.at == NULL ? "" : (const char *)number.at);
-      gbt_mem_free(&number.mem, number.at);
-      put_text(w, text);
+      gbti_put_bytes(&number, "", 1);
+      put_made(w, &number);
     }
     end(w);
   }
