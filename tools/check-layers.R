@@ -7,6 +7,9 @@
 #
 # A circle is a group of files of which each reaches each other one by calls. `zzz.R` and the package's own page are
 # on top of all.
+#
+# And no function uses a name that neither R/, NAMESPACE nor R's base package has, or globalVariables() in R/ names.
+# R CMD check looks for that as well, in ten times the time (long form of tools/test).
 
 layers <- c("base", "arg", "data", "fit", "verb", "plot", "plug")
 largest_circle <- 10L
@@ -48,7 +51,11 @@ read_files <- function(folder) {
   found <- lapply(file.path(folder, "R", files), function(path) {
     top <- as.list(parse(path, keep.source = FALSE))
     named <- vapply(top, function(e) is_assignment(e) && (is.name(e[[2L]]) || is.character(e[[2L]])), NA)
-    list(defined = vapply(top[named], function(e) as.character(e[[2L]]), ""),
+    functions <- Filter(function(e) is.call(e[[3L]]) && identical(e[[3L]][[1L]], quote(`function`)), top[named])
+    used <- lapply(functions, function(e) codetools::findGlobals(eval(e[[3L]], baseenv())))
+    told <- Filter(function(e) is.call(e) && identical(e[[1L]], quote(utils::globalVariables)), top)
+    list(defined = vapply(top[named], function(e) as.character(e[[2L]]), ""), used = unique(unlist(used)),
+         told = unlist(lapply(told, function(e) eval(e[[2L]], baseenv()))),
          taken = unique(unlist(lapply(top, function(e) if (is_assignment(e)) taken(e[[3L]]) else taken(e)))))
   })
   stats::setNames(found, files)
@@ -64,6 +71,20 @@ calls_of <- function(found) {
   })
   calls <- do.call(rbind, rows)
   calls[calls$from != calls$to, ]
+}
+
+# Lines "FILE: NAME" of names that nothing defines. Symbols "C_..." are those of the glue (tools/check-entries.sh).
+unknown_names <- function(found, folder) {
+  imports <- if (file.exists(file.path(folder, "NAMESPACE"))) {
+    Filter(function(e) identical(e[[1L]], quote(importFrom)), as.list(parse(file.path(folder, "NAMESPACE"))))
+  }
+  imported <- lapply(imports, function(e) vapply(as.list(e)[-(1:2)], as.character, ""))
+  known <- c(ls(baseenv(), all.names = TRUE), unlist(imported), unlist(lapply(found, `[`, c("defined", "told"))))
+  unlist(lapply(names(found), function(file) {
+    name <- setdiff(as.character(found[[file]]$used), known)
+    name <- name[!startsWith(name, "C_")]
+    if (length(name)) paste0(file, ": ", name)
+  }))
 }
 
 # Groups of files that reach each other, largest first.
@@ -95,7 +116,9 @@ check <- function(folder, show = FALSE) {
   }
   for (group in if (show) circles else large)
     cat("layers: a circle of ", length(group), " files: ", paste(group, collapse = " "), "\n", sep = "")
-  invisible(!length(no_layer) && !nrow(up) && !length(large))
+  unknown <- unknown_names(found, folder)
+  for (line in unknown) cat("layers: nothing has this name: ", line, "\n", sep = "")
+  invisible(!length(no_layer) && !nrow(up) && !length(large) && !length(unknown))
 }
 
 self_check <- function() {
@@ -111,6 +134,11 @@ self_check <- function() {
   text <- utils::capture.output(good <- check(folder, TRUE))
   stopifnot(!good, any(grepl("not so: c.R", text)), any(grepl("base_a.R -> verb_b.R: high", text)),
             any(grepl("a circle of 2 files: base_a.R verb_b.R", text)))
+  put("base_a.R", "low <- function(x) { y <- x; quote(w); y + hihg(x) + z }", "z <- 1")
+  put("verb_b.R", "high <- function(low) low(base::sum, C_x, ~ v)", "utils::globalVariables(\"v\")")
+  unlink(file.path(folder, "R", "c.R"))
+  text <- utils::capture.output(good <- check(folder))
+  stopifnot(!good, identical(text, "layers: nothing has this name: base_a.R: hihg"))
   cat("layers self-check: ok\n")
 }
 
