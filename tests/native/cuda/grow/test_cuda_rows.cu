@@ -304,7 +304,7 @@ static int same_rounds(cuda_pair *p, const random_job *r, cuda_seen *seen) {
     if (!round_begins(p, r, round)) return 0;
     for (int32_t k = 0; k < p->spec.objective.n_outputs; k++)
       for (int64_t t = 0; t < p->spec.params.num_parallel_tree; t++) {
-        gbt_tree_task task = {tree++, round, k, 0.3, 0, 0.0, 0};
+        gbt_tree_task task = {tree++, round, k, 0.3, 0, 0.0, 0, 0};
         if (!tree_begins(p, &task, seen) || !grow_on_cpu(p) || !tree_ends(p, seen)) return 0;
       }
     if (!same_metrics(p, seen)) return 0;
@@ -414,7 +414,7 @@ static int fault_of(double g, double h, double lambda, uint32_t fault, const cha
   for (int i = 0; i < 200; i++) gh[i] = g, gh[200 + i] = h;
   int ok = pair_open(&p, &r, NULL);
   if (ok) {
-    const gbt_tree_task task = {0, 6, 0, 1.0, 0, 0.0, 0};
+    const gbt_tree_task task = {0, 6, 0, 1.0, 0, 0.0, 0, 0};
     gbt_status status = p.cpu->ops->set_gradients(&p.ctx, p.cpu, 6, gh, gh + 200, &said);
     ok &= CHECK_OK(p.cuda->ops->set_gradients(&p.ctx, p.cuda, 6, gh, gh + 200, test_err));
     ok &= begin_on_device(&p, &task);
