@@ -88,7 +88,7 @@ autoplot.gbt_conformal <- function(object, newdata = NULL, y = NULL, level = 0.9
   gg_figure(conformal_figure(object, newdata, y, level, threads, output), ...)
 }
 
-conformal_figure <- function(x, newdata, y, level, threads, output, given = list()) {
+conformal_figure <- function(x, newdata, y, level, threads, output = NULL, given = list()) {
   level <- check_share(level)
   check_conformal_choice(newdata, y, threads)
   column <- drawn_column(x, output)
