@@ -168,7 +168,7 @@ typedef struct gbt_backend_ops {
 /* Every backend's struct begins with this. */
 struct gbt_backend {
   const gbt_backend_ops *ops;
-  int32_t most_trees;    /* of a batch, 1 .. GBT_MOST_TREES */
+  int32_t most_trees;    /* of a batch, 1 .. GBT_MOST_TREES; trees that grow together: exactly so many */
   uint64_t device_bytes; /* of a device's memory, the most that were taken so far */
   uint64_t host_bytes;   /* of the host's memory, codes that a device reads there */
   double size_reg; /* weight of squared hessians in sizes of gradients (math/sampling.h), for `gradients` and

@@ -6,6 +6,7 @@
  *                        first pass keeps squares of sizes where the output's gradients will be
  *   first tree of k      every row's g and h of output k to fixed point. Only trees of k change the scores of k, so
  *                        these are still the gradients of the round's start, and one array serves all outputs in turn
+ *                        (trees that grow together have an array for each output)
  *
  * A host's own g and h are gone when its call returns: those of all outputs are made at once.
  * A task takes CPU_TASK_ROWS rows, block by block; block arrays live in the thread's scratch. */

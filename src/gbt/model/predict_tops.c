@@ -8,7 +8,7 @@
 #include "../base/parallel.h"
 
 enum {
-  MOST_SPOTS = 8 * GBTI_TOP_NUMBERS, /* more than any tree whose layers end by can_end() has */
+  MOST_SPOTS = 8 * GBTI_TOP_NUMBERS, /* more than choose_layers() lists for any tree */
   /* Instructions for 32 rows with AVX2, about. */
   COST_COLUMN = 4,     /* without the look-up */
   COST_SET = 7,        /* without the look-up */
