@@ -1,4 +1,4 @@
-# A histogram of the chances that predicted distributions give to what was observed: gbt_curve() of type "pit". Of
+# A histogram of the probabilities that predicted distributions give to what was observed: gbt_curve() of type "pit". Of
 # several quantiles the bins lie between their levels.
 
 # rows: list(data, y, weights, offset, exposure, trees, threads, strata) as of gbt_curve(). bins: NULL where not given.

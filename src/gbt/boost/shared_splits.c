@@ -169,16 +169,22 @@ static void contrast_task(void *arg, int64_t task, int thread) {
     contrast_block(s, row, end - row < BLOCK ? (int32_t)(end - row) : BLOCK);
 }
 
+void gbti_outputs_direction(const gbt_objective *objective, uint64_t seed, uint64_t round, const double *size,
+                            double *u) {
+  const int32_t K = objective->n_outputs;
+  if (gbt_has_levels(objective))
+    gbti_levels_direction(seed, round, K, size, u);
+  else if (gbt_outputs_are_projected(objective))
+    gbti_projection_direction(seed, round, K, size, u);
+  else
+    gbti_contrast_direction(seed, round, K, u);
+}
+
 gbt_status gbt_shared_splits_begin(gbt_ctx *ctx, gbt_shared_splits *s, gbt_backend *be, uint64_t round,
                                    gbt_error *err) {
   const int64_t rows = gbt_task_rows(TASK_ROWS, s->K);
   const int projected = gbt_outputs_are_projected(&s->objective);
-  if (gbt_has_levels(&s->objective))
-    gbti_levels_direction(s->seed, round, s->K, s->size, s->u);
-  else if (projected)
-    gbti_projection_direction(s->seed, round, s->K, s->size, s->u);
-  else
-    gbti_contrast_direction(s->seed, round, s->K, s->u);
+  gbti_outputs_direction(&s->objective, s->seed, round, s->size, s->u);
   if (!projected && s->be->ops == be->ops && be->ops->set_contrast != NULL)
     return be->ops->set_contrast(ctx, s->be, be, s->u, round, err);
   if (s->g == NULL) GBT_TRY(gbt_mem_array(&s->mem, (size_t)s->rows->n, sizeof *s->g, &s->g, err));

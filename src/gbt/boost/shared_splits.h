@@ -61,7 +61,10 @@ gbt_forest_view gbt_shared_splits_trees(const gbt_shared_splits *s);
 /* The backend that grows the structures; owned by s. */
 gbt_backend *gbt_shared_splits_backend(const gbt_shared_splits *s);
 
-/* u of a round: K numbers, K > 1. */
+/* The direction of a round, K numbers: of levels and columns, whose sizes are given (projection.h), or of classes. */
+void gbti_outputs_direction(const gbt_objective *objective, uint64_t seed, uint64_t round, const double *size,
+                            double *u);
+/* That of classes, K > 1. */
 void gbti_contrast_direction(uint64_t seed, uint64_t round, int32_t K, double *u);
 /* Deviates u to the contrast that they give. Where all are alike (of two classes one round in 2^32): the first class
  * against the others. */

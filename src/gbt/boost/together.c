@@ -32,12 +32,5 @@ void gbti_together_close(gbti_together *t) {
 }
 
 void gbti_together_begin(gbti_together *t, uint64_t round) {
-  const int32_t K = t->objective.n_outputs;
-  if (t->direction == NULL) return;
-  if (gbt_has_levels(&t->objective))
-    gbti_levels_direction(t->seed, round, K, t->size, t->direction);
-  else if (gbt_outputs_are_projected(&t->objective))
-    gbti_projection_direction(t->seed, round, K, t->size, t->direction);
-  else
-    gbti_contrast_direction(t->seed, round, K, t->direction);
+  if (t->direction != NULL) gbti_outputs_direction(&t->objective, t->seed, round, t->size, t->direction);
 }

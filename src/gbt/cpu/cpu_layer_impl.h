@@ -7,6 +7,8 @@
 enum { LAYER_SLOTS = 1024, LAYER_FEATS = 64 };
 enum { CPU_TRY_RIGHT = 1, CPU_TRY_LEFT = 2 }; /* a set is a candidate with missing values right, left */
 
+/* Whether this rank puts the levels of a feature in order, by the root's histogram, which is in *in then. */
+int cpu_layer_orders(const cpu_backend *be, int32_t feat, cpu_scratch *scratch, cpu_search *in);
 /* The levels of in->feat into the order that the whole tree has, and which sets of them are tried. */
 void cpu_layer_order(cpu_backend *be, const cpu_search *in, cpu_scratch *scratch);
 

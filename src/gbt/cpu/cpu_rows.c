@@ -204,6 +204,15 @@ static gbt_status draw_rows(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   return cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 1.0 * (double)be->n_rows, order_task, be, err);
 }
 
+static gbt_sum sum_of_chunks(const cpu_backend *be) {
+  gbt_sum sum = {0, 0};
+  for (size_t c = 0; c < be->rows.n_chunk; c++) {
+    sum.g += be->rows.chunk[c].fine.g;
+    sum.h += be->rows.chunk[c].fine.h;
+  }
+  return sum;
+}
+
 gbt_status cpu_rows_begin(gbt_ctx *ctx, cpu_backend *be, int64_t *n_in, gbt_sum *sum, gbt_error *err) {
   uint32_t n = (uint32_t)be->n_rows;
   be->walk.led = 0;
@@ -215,13 +224,8 @@ gbt_status cpu_rows_begin(gbt_ctx *ctx, cpu_backend *be, int64_t *n_in, gbt_sum 
     be->rows.n_in = n;
     GBT_TRY(cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 1.0 * n, number_task, be, err));
   }
-  int64_t all[3] = {be->rows.n_in, 0, 0};
-  for (size_t c = 0; c < be->rows.n_chunk; c++) {
-    all[1] += be->rows.chunk[c].fine.g;
-    all[2] += be->rows.chunk[c].fine.h;
-  }
-  *n_in = all[0];
-  *sum = (gbt_sum){all[1], all[2]};
+  *n_in = be->rows.n_in;
+  *sum = sum_of_chunks(be);
   GBT_ASSERT(gbt_ascend_u32(be->rows.order, be->rows.n_in));
   GBT_ASSERT(gbt_ascend_u32(be->rows.order + be->rows.n_in, (size_t)be->n_rows - be->rows.n_in));
   GBT_ASSERT(sum->h >= 0);
@@ -237,12 +241,8 @@ static void sum_task(void *arg, int64_t task, int thread) {
 
 gbt_status cpu_rows_sum(gbt_ctx *ctx, cpu_backend *be, gbt_sum *sum, gbt_error *err) {
   be->rows.n_chunk = 0;
-  *sum = (gbt_sum){0, 0};
   GBT_TRY(cpu_add_chunks(be, 0, 0, 0, be->rows.n_in, err));
   GBT_TRY(cpu_parallel(ctx, (int64_t)be->rows.n_chunk, 1.0 * be->rows.n_in, sum_task, be, err));
-  for (size_t c = 0; c < be->rows.n_chunk; c++) {
-    sum->g += be->rows.chunk[c].fine.g;
-    sum->h += be->rows.chunk[c].fine.h;
-  }
+  *sum = sum_of_chunks(be);
   return GBT_OK;
 }

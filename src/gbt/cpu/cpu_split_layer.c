@@ -223,6 +223,13 @@ static void mark_sets(cpu_backend *be, const cpu_search *in) {
   }
 }
 
+int cpu_layer_orders(const cpu_backend *be, int32_t feat, cpu_scratch *scratch, cpu_search *in) {
+  if (!be->split.plan[feat].by_sets || (be->ranks.on && !be->ranks.owns[feat])) return 0;
+  cpu_search_node(be, &be->fr.node[0], in);
+  cpu_search_feature(be, feat, scratch, in);
+  return 1;
+}
+
 void cpu_layer_order(cpu_backend *be, const cpu_search *in, cpu_scratch *scratch) {
   cpu_layer *layer = &be->layer;
   const int32_t feat = in->feat;
@@ -234,13 +241,9 @@ void cpu_layer_order(cpu_backend *be, const cpu_search *in, cpu_scratch *scratch
 
 static void order_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
-  cpu_search in;
-  int32_t feat = be->split.tree_feats[task];
-  if (!be->split.plan[feat].by_sets || (be->ranks.on && !be->ranks.owns[feat])) return;
   cpu_scratch *scratch = &be->scratch.of[thread];
-  cpu_search_node(be, &be->fr.node[0], &in);
-  cpu_search_feature(be, feat, scratch, &in);
-  cpu_layer_order(be, &in, scratch);
+  cpu_search in;
+  if (cpu_layer_orders(be, be->split.tree_feats[task], scratch, &in)) cpu_layer_order(be, &in, scratch);
 }
 
 /* ---- search ---- */

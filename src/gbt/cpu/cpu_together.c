@@ -118,19 +118,12 @@ void cpu_together_join(const cpu_backend *be, int32_t feat) {
 
 /* ---- the order of levels ---- */
 
-/* Whether this rank searches a feature by sets. */
-static int orders(const cpu_backend *be, int32_t feat) {
-  return be->split.plan[feat].by_sets && (!be->ranks.on || be->ranks.owns[feat]);
-}
-
 static void add_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
   const cpu_together *t = &be->together;
   const int32_t feat = be->split.tree_feats[task];
   cpu_search in;
-  if (!orders(be, feat)) return;
-  cpu_search_node(be, &be->fr.node[0], &in);
-  cpu_search_feature(be, feat, &be->scratch.of[thread], &in);
+  if (!cpu_layer_orders(be, feat, &be->scratch.of[thread], &in)) return;
   double *g = t->g + be->layer.beg[feat], *h = t->h + be->layer.beg[feat];
   for (int32_t c = 0; c < in.n_bins; c++) {
     g[c] += t->by->direction[t->at] * ((double)in.sum[c].g * in.unit.g);
@@ -143,9 +136,7 @@ static void order_task(void *arg, int64_t task, int thread) {
   const cpu_together *t = &be->together;
   const int32_t feat = be->split.tree_feats[task];
   cpu_search in;
-  if (!orders(be, feat)) return;
-  cpu_search_node(be, &be->fr.node[0], &in);
-  cpu_search_feature(be, feat, &be->scratch.of[thread], &in);
+  if (!cpu_layer_orders(be, feat, &be->scratch.of[thread], &in)) return;
   double *g = t->g + be->layer.beg[feat];
   const double *h = t->h + be->layer.beg[feat];
   for (int32_t c = 0; c < in.n_bins; c++) {
