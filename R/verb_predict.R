@@ -232,7 +232,7 @@ predict.gbt <- function(object, newdata,
 predict_plain <- function(object, newdata, type) {
   if (!type %in% plain_types) return(NULL)
   out <- .Call(C_gbt_predict_plain, object, newdata, answer_code(type, object), rows_to_warn_of_unseen,
-               enums$unseen[["prior"]])
+               enums$unseen[["prior"]], NULL)
   if (!is.null(out)) shape_prediction(out, object, type, row_labels(newdata))
 }
 

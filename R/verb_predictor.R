@@ -40,24 +40,22 @@ gbt_predictor <- function(model, type = c("response", "link", "prob", "class", "
   usual <- missing(unseen)
   unseen <- match_choice(unseen, names(enums$unseen), "unseen")
   if (!is.null(threads)) check_threads(threads)
-  fields <- c("terms", "recipe", "exposure", "has_offset", "state", "cache", "nrounds", "feature_types",
-              "feature_names")
-  fields <- c(sapply(fields, function(name) model[[name]], simplify = FALSE),
-              list(best_round = check_rounds(trees, model)))
-  rows_predictor(model, fields, type, trees, unseen, usual, threads)
+  rows_predictor(model, check_rounds(trees, model), type, trees, unseen, usual, threads)
 }
 
-# fields: what C_gbt_predict_plain asks a model for; usual: `unseen` was not given.
-rows_predictor <- function(model, fields, type, trees, unseen, usual, threads) {
+# rounds: how many are used; usual: `unseen` was not given. All arguments are forced: a file would have the caller's
+# frame otherwise, and with it the model twice.
+rows_predictor <- function(model, rounds, type, trees, unseen, usual, threads) {
   code <- answer_code(type, model)
   unknown <- enums$unseen[[unseen]]
   most <- if (usual) rows_to_warn_of_unseen else .Machine$integer.max
   bare <- type %in% c("response", "link") && model$n_outputs == 1L && !of_distribution(model, type)
+  force(rounds)
   force(trees)
   force(threads)
   function(rows) {
     if (is.atomic(rows) && is.null(dim(rows))) rows <- row_of_vector(rows, model)
-    out <- .Call(C_gbt_predict_plain, fields, rows, code, most, unknown)
+    out <- .Call(C_gbt_predict_plain, model, rows, code, most, unknown, rounds)
     if (is.null(out)) {
       if (usual) return(predict.gbt(model, rows, type, trees, threads = threads))
       return(predict.gbt(model, rows, type, trees, unseen = unseen, threads = threads))

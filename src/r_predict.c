@@ -91,17 +91,19 @@ static int nothing_is_set(void) {
 
 /* Predictions of few plain rows (see r_plain.c) of all rounds that a model uses, with the defaults of predict() for
  * all arguments but `unseen`, in one thread. model: its fields. few: from so many rows on, predict() looks for new
- * levels. NULL where R has to look at more: the rows, settings, a formula, a recipe or offsets. */
-SEXP r_gbt_predict_plain(SEXP model, SEXP x, SEXP kind, SEXP few, SEXP unseen) {
+ * levels. rounds: how many are used, or NULL for those that the model has chosen. NULL where R has to look at more: the
+ * rows, settings, a formula, a recipe or offsets. */
+SEXP r_gbt_predict_plain(SEXP model, SEXP x, SEXP kind, SEXP few, SEXP unseen, SEXP rounds) {
   static const char *const more[] = {"terms", "recipe", "exposure"};
   for (size_t i = 0; i < sizeof more / sizeof *more; i++)
     if (r_item(model, more[i]) != R_NilValue) return R_NilValue;
   if (Rf_asLogical(r_item(model, "has_offset")) != FALSE || !nothing_is_set()) return R_NilValue;
   r_cache_adopt(model);
   SEXP handle = PROTECT(r_model_handle(r_item(model, "state"), r_item(model, "cache")));
-  SEXP best = r_item(model, "best_round"), none = PROTECT(Rf_ScalarInteger(0));
-  gbt_tree_range trees =
-      r_tree_range(gbt_model_forest(r_model_get(handle)), none, best != R_NilValue ? best : r_item(model, "nrounds"));
+  SEXP none = PROTECT(Rf_ScalarInteger(0));
+  if (rounds == R_NilValue) rounds = r_item(model, "best_round");
+  if (rounds == R_NilValue) rounds = r_item(model, "nrounds");
+  gbt_tree_range trees = r_tree_range(gbt_model_forest(r_model_get(handle)), none, rounds);
   const int64_t n_rows = r_plain_rows(x);
   const int most = r_arg_int(few, "few");
   SEXP tags = r_item(model, "feature_types"), out = R_NilValue;

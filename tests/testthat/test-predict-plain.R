@@ -1,6 +1,6 @@
 # predict() of few rows of the kinds of training takes a short way (src/r_plain.c). It gives what the long way gives,
 # which any further argument leads to.
-taken <- function(m, x) !is.null(.Call(C_gbt_predict_plain, m, x, 0L, 20L, 0L))
+taken <- function(m, x) !is.null(.Call(C_gbt_predict_plain, m, x, 0L, 20L, 0L, NULL))
 long_way <- function(m, x, ...) predict(m, x, trees = NULL, ...)
 outcome <- function(expr) tryCatch(expr, error = conditionMessage, warning = conditionMessage)
 

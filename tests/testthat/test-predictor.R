@@ -96,6 +96,8 @@ test_that("a predictor survives a file, its model's variable and other models", 
   rm(m)
   gc()
   again <- readRDS(file)
+  model <- environment(again)$model
+  expect_lt(length(serialize(again, NULL)), length(serialize(model, NULL)) + length(model$state) / 2) # not twice in it
   expect_identical(f(data[1:2, ]), want)
   expect_identical(again(data[1:2, ]), want)
   expect_identical(again(data[1:2, ]), want)
