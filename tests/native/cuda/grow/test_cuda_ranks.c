@@ -251,7 +251,8 @@ static void calls_of_one_rank_fail(void) {
     if (!ok) test_note("call %" PRId64 ": %s", n, out[0].err.msg);
     for (int i = 0; i < 3; i++) ranked_free(&out[i]);
   }
-  CHECK(n_bad > 10);
+  /* Which calls are made up for depends on the order in which the ranks come to them. */
+  CHECK(n_bad > 5);
   shares_free(s);
   random_job_free(&r);
 }

@@ -176,14 +176,16 @@ static random_job plain_job(void) {
 static void calls_of_one_device_fail(void) {
   random_job r = plain_job();
   trained *cpu = train(&r.job, &(train_how){1, 0, GBT_SIMD_AUTO, NULL});
-  int64_t n_bad = 0;
+  int64_t n_bad = 0, n_tried = 0;
   for (int64_t n = 1, failed = 1; failed; n += 1 + n / (test_few() ? 2 : 8)) {
     simt_fail_at(n, 0);
     n_bad += fails_or_equals(&r.job, 3, cpu, 0);
     failed = simt_failed() > 0;
+    n_tried += failed;
     simt_fail_at(0, 0);
   }
-  CHECK(n_bad > 10);
+  /* Which calls are made up for depends on the order in which the devices come to them. */
+  CHECK(n_bad > n_tried / 3 && n_tried > 8);
   trained_free(cpu);
   random_job_free(&r);
 }
