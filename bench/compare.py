@@ -30,7 +30,7 @@ from process import Process, foreign_clock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FIELDS = ["job", "set", "phase", "repeat", "engine", "variant", "version", "status", "rows", "columns", "depth",
-          "leaves", "rounds", "threads", "convert_s", "train_s", "predict_s", "single_us", "engine_us", "peak_mb",
+          "leaves", "rounds", "threads", "convert_s", "train_s", "predict_s", "single_us", "prepared_us", "peak_mb",
           "metric", "value", "foreign_s", "time", "commit", "note"]
 SLOW = {"gbt": 1e9, "xgboost": 5, "lightgbm": 5, "catboost": 4}  # times gbt: two repeats are enough then
 
@@ -210,7 +210,7 @@ def screen(engines, limit):
         engine.wall, engine.total = row.get("wall"), total_of(row)
         if engine.name == "gbt" and engine.total is not None:
             gbt = engine.wall
-        keys = ("convert_s", "train_s", "predict_s", "single_us", "engine_us", "peak_mb", "value")
+        keys = ("convert_s", "train_s", "predict_s", "single_us", "prepared_us", "peak_mb", "value")
         say(f"  {str(engine):20s} {row['status']}: {' '.join(f'{k} {short(row.get(k))}' for k in keys)} {row['note']}")
         keep, other = engine, best.get(engine.name)
         if engine.total is None or (other is not None and other.total <= engine.total):

@@ -107,7 +107,7 @@ train_model <- function(data, task, opts) {
             min_child_weight = 1, min_data_in_leaf = 1, threads = opts$threads, seed = 0)
 }
 
-# Median microseconds of one row, by predict() and inside the engine alone (NA when its entry is not known here).
+# Median microseconds of one row, by predict() and by gbt_predictor() (NA where that refuses the model).
 single_rows <- function(model, train, n_rows = 200L) {
   at <- round(seq(1, nrow(train$x), length.out = n_rows))
   few <- train$x[at, , drop = FALSE]
@@ -124,17 +124,11 @@ single_rows <- function(model, train, n_rows = 200L) {
     1e6 * stats::median(took)
   }
   whole <- median_us(function(i) predict(model, rows[[i]], type = "link", offset = offsets[[i]], threads = 1L))
-  inner <- tryCatch({
-    inside <- asNamespace("gbt")
-    entry <- inside$C_gbt_predict
-    frames <- lapply(rows, function(row) inside$frame_for_model(row, model))
-    threads <- inside$resolve_threads(1L)
-    loss <- inside$loss_code(model$objective)
-    median_us(function(i) {
-      .Call(entry, model$state, model$cache, frames[[i]], 0L, loss, 0L, model$nrounds, offsets[[i]], 0L, threads, NULL)
-    })
+  prepared <- tryCatch({
+    f <- gbt_predictor(model, type = "link")
+    median_us(function(i) f(rows[[i]]))
   }, error = function(e) NA_real_)
-  c(single_us = whole, engine_us = inner)
+  c(single_us = whole, prepared_us = prepared)
 }
 
 run_once <- function(train, task, opts) {
