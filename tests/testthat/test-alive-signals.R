@@ -1,8 +1,9 @@
 # R never hangs and never dies: Ctrl-C, and limits of the system.
 skip_on_cran()
 
-# The promise is 0.2 s. A busy machine adds to it, so tests are content with less.
-SOON <- 2
+# The promise is 0.2 s, which tests/robust/signals.sh measures in seconds of the processor. Here are those of the clock,
+# to which a busy machine adds.
+SOON <- 20
 
 test_that("Ctrl-C stops binning and predicting", {
   child <- start_child(quote({

@@ -187,9 +187,9 @@ test_that("reading a description takes time in proportion to its size", {
   time <- function(n) {
     items <- stats::setNames(rep(list(1L), n), paste0("params/1/", seq_len(n)))
     meta <- c(list("params:list" = 1L, "params/1:list" = as.integer(n)), items)
-    system.time(expect_identical(unpack(meta, "params"), list(rep(list(1L), n))))[["user.self"]]
+    once <- function() system.time(expect_identical(unpack(meta, "params"), list(rep(list(1L), n))))[["user.self"]]
+    min(once(), once(), once()) # what else the machine does only adds to it
   }
-  time(100)
   expect_lt(time(32000), 16 * max(time(4000), 0.02)) # 64 times when every item looks at all names
 })
 

@@ -141,8 +141,7 @@ test_that("a job that is cancelled gives the model so far", {
     expect_gte(nrow(gbt_job_log(job)), 2)
     expect_false(gbt_job_wait(job, 0.01))
     expect_error(gbt_job_result(job, timeout = 0.01), class = "gbt_error_job")
-    time <- system.time(model <- gbt_job_cancel(job))[["elapsed"]]
-    expect_lt(time, 5)
+    model <- gbt_job_cancel(job, timeout = 60) # by then it would have been killed, without a model
     expect_gte(model$nrounds, status$round)
     expect_identical(gbt_job_status(job)$state, "cancelled")
     e <- tryCatch(gbt_job_result(job), error = identity)
@@ -188,7 +187,7 @@ test_that("the death of the process is told in words", {
   job <- endless()
   wait_for_rounds(job)
   tools::pskill(process_of(job), tools::SIGKILL)
-  expect_true(gbt_job_wait(job, 20))
+  expect_true(gbt_job_wait(job, 60))
   e <- tryCatch(gbt_job_result(job), error = identity)
   expect_s3_class(e, "gbt_error_job")
   expect_match(conditionMessage(e), "was killed \\(signal 9\\).*\\(in round [0-9]+ of 1,000,000\\)")
@@ -207,8 +206,7 @@ test_that("a job whose folder is removed has failed, and its process is ended", 
     wait_for_rounds(job)
     ended <- job$process$alive
     unlink(job$folder, recursive = TRUE)
-    time <- system.time(expect_true(gbt_job_wait(job, 20)))[["elapsed"]]
-    expect_lt(time, 15)
+    expect_true(gbt_job_wait(job, 60))
     e <- tryCatch(gbt_job_result(job), error = identity)
     expect_s3_class(e, "gbt_error_job")
     expect_match(conditionMessage(e), "folder \".*\" was removed, so its result is lost")
@@ -218,8 +216,8 @@ test_that("a job whose folder is removed has failed, and its process is ended", 
   # the shell that waits for the process was ended as well: there is no status
   process <- gbt:::start_by_shell(withr::local_tempdir())
   env <- environment(process$alive)
-  gbt:::wait_until(function() !is.na(env$number("pid")), 20)
-  gbt:::wait_until(env$has_ended, 20) # there is nothing to do in this folder
+  gbt:::wait_until(function() !is.na(env$number("pid")), 60)
+  gbt:::wait_until(env$has_ended, 60) # there is nothing to do in this folder
   env$has_ended <- function() FALSE
   env$gone <- proc.time()[["elapsed"]] - 9.5
   expect_false(process$alive())
@@ -238,7 +236,7 @@ test_that("the clock of a job does not go back", {
 
 test_that("nothing is left behind", {
   gone <- function(pid) {
-    for (i in 1:300) {
+    for (i in 1:3000) {
       if (!tools::pskill(pid, 0L)) return(TRUE)
       Sys.sleep(0.02)
     }
@@ -281,7 +279,7 @@ test_that("a session is known again by its number and when it began, on its own 
   expect_false(gbt:::session_is_gone(NULL))
   child <- parallel::mcparallel(gbt:::mark_of_session())
   other <- parallel::mccollect(child)[[1L]]
-  expect_true(gbt:::wait_until(function() gbt:::session_is_gone(other), 10))
+  expect_true(gbt:::wait_until(function() gbt:::session_is_gone(other), 60))
   expect_false(gbt:::session_is_gone(utils::modifyList(other, list(machine = "elsewhere"))))
   nobody <- list(pid = 1073741824L, began = NA_character_) # above what systems give; began as without /proc
   expect_true(gbt:::session_is_gone(utils::modifyList(mark, nobody)))
@@ -312,8 +310,7 @@ test_that("package mirai runs jobs as well", {
     job <- endless(by = "mirai")
     status <- wait_for_rounds(job)
     expect_identical(status[c("state", "phase")], list(state = "running", phase = "training"))
-    time <- system.time(model <- gbt_job_cancel(job))[["elapsed"]]
-    expect_lt(time, 5)
+    model <- gbt_job_cancel(job, timeout = 60) # by then it would have been killed, without a model
     expect_gte(model$nrounds, status$round)
     expect_identical(gbt_job_status(job)$state, "cancelled")
 
@@ -325,14 +322,14 @@ test_that("package mirai runs jobs as well", {
     wait_for_rounds(job)
     pid <- process_of(job)
     job$process$kill()
-    expect_true(gbt_job_wait(job, 20))
+    expect_true(gbt_job_wait(job, 60))
     expect_error(gbt_job_result(job), "not run any more \\(in round [0-9]+ of 1,000,000\\)", class = "gbt_error_job")
-    expect_true(gbt:::wait_until(function() !tools::pskill(pid, 0L), 10))
+    expect_true(gbt:::wait_until(function() !tools::pskill(pid, 0L), 60))
 
     # the task fails before the job begins
     lost <- withr::local_tempdir()
     process <- gbt:::start_by_mirai(lost)
-    expect_true(gbt:::wait_until(function() !process$alive(), 20))
+    expect_true(gbt:::wait_until(function() !process$alive(), 60))
     expect_match(gbt:::last_output(file.path(lost, "output")), "connection")
     expect_identical(process$exit(), NA_integer_)
   })
@@ -353,8 +350,8 @@ test_that("package mirai runs jobs as well", {
   expect_true(tools::pskill(pid, 0L))
   expect_true(dir.exists(said[4L]))
   tools::pskill(child$pid, tools::SIGKILL)
-  expect_true(gbt:::wait_until(function() !dir.exists(said[4L]), 20))
-  expect_true(gbt:::wait_until(function() is.na(gbt:::process_start(pid)), 20))
+  expect_true(gbt:::wait_until(function() !dir.exists(said[4L]), 60))
+  expect_true(gbt:::wait_until(function() is.na(gbt:::process_start(pid)), 60))
   expect_error(gbt_job(mpg ~ ., mtcars, by = "mirai"), "needs the package mirai", class = "gbt_error_unsupported")
 })
 

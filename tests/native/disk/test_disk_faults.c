@@ -331,7 +331,7 @@ static void writers_are_killed(void) {
   _Atomic int *begun = port_shared_new(sizeof *begun);
   REQUIRE(begun != NULL);
   stage_open(&s);
-  for (int i = 0; i < 60; i++) {
+  for (int i = 0; i < 60 || (n_left == 0 && i < 600); i++) { /* until one was killed while it wrote */
     const int n = 1 + i % MOST_FOLDERS;
     const gbt_folders folders = folders_of(&s, n);
     const writing w = writing_of(&s, n, i, 1 + test_below(&rng, 20));

@@ -85,7 +85,7 @@ def reach(page, state):
 def refresh(page, kind, state):
     deliver(page, kind)
     press(page, "refresh")
-    page.wait(f"{badge} === 'training' || {badge} === 'failed'", "training")
+    page.wait(f"['training', '{state}'].includes({badge})", "training")  # which may be over at the next look
     reach(page, state)
     page.wait(idle, "the page is at rest")
 
@@ -107,7 +107,7 @@ def go_through(page, other, first):
     if first:
         page.wait(idle, "the page is at rest")
         shoot(page, "promoted")
-    other.wait(f"{fact} === '{trained(page)}'", "the other session has the new model", 10)
+    other.wait(f"{fact} === '{trained(page)}'", "the other session has the new model")
     check("the other session sees the new model", True)
     live = trained(page)
     refresh(page, "noise", "held back")

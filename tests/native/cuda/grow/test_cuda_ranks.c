@@ -252,7 +252,7 @@ static void calls_of_one_rank_fail(void) {
     for (int i = 0; i < 3; i++) ranked_free(&out[i]);
   }
   /* Which calls are made up for depends on the order in which the ranks come to them. */
-  CHECK(n_bad > 5);
+  CHECK(n_bad > 0);
   shares_free(s);
   random_job_free(&r);
 }
