@@ -13,6 +13,18 @@ sh ./cleanup
 failed=0
 n=0
 
+# A home of R that asks the real one for each of its settings once.
+mkdir -p "$work/r/bin"
+cat >"$work/r/bin/R" <<END
+#!/bin/sh
+kept=$work/r/\$3
+if [ ! -f "\$kept" ]; then env -u R_HOME "$(R RHOME)/bin/R" "\$@" >"\$kept"; fi
+cat "\$kept"
+END
+chmod +x "$work/r/bin/R"
+R_HOME=$work/r
+export R_HOME
+
 # A toolkit in $work/NAME: its nvcc knows compute capabilities 75, 80, 90 and 100, and compiles or does not.
 toolkit() { # NAME works|fails
   mkdir -p "$work/$1/bin"
@@ -125,7 +137,7 @@ if ! grep -q "\"$work/with space/bin/nvcc\" -ccbin" src/Makevars.cuda; then
   echo "configure: a path with a space: the rule does not quote it"
   failed=$((failed + 1))
 fi
-try "without" 0 none "installed with --without-cuda" CUDA_HOME="$good" -- --without-cuda
+try "without, by the R of the path" 0 none "installed with --without-cuda" CUDA_HOME="$good" R_HOME= -- --without-cuda
 try "without, by GBT_CUDA" 0 none "installed with --without-cuda" CUDA_HOME="$good" GBT_CUDA=no --
 try "other capabilities" 0 nvcc "static$(codes 75 100 100)" CUDA_HOME="$good" -- "--with-cuda-arch=100;sm_75"
 try "capabilities by GBT_CUDA_ARCH" 0 nvcc "static$(codes 90 90)" CUDA_HOME="$good" GBT_CUDA_ARCH=9.0 --
@@ -139,14 +151,13 @@ rm -rf tests
 try "emulated, without the emulator" 1 - "tests/simt, .* is not part of this package" -- --with-cuda=emulate
 
 # Compilers: scripts round R's own compiler, which see its arguments as $@ and call it as `cc`.
-r_home=$(R RHOME)
 compiler() { # NAME LINES: a home of R whose compiler is such a script
   mkdir -p "$work/$1/bin"
   printf '#!/bin/sh\nif [ "$1 $2 $3" = "CMD config CC" ]; then echo "sh %s/cc"; exit; fi\n' "$work/$1" \
     >"$work/$1/bin/R"
-  printf 'exec env -u R_HOME "%s/bin/R" "$@"\n' "$r_home" >>"$work/$1/bin/R"
+  printf 'exec "%s/bin/R" "$@"\n' "$R_HOME" >>"$work/$1/bin/R"
   chmod +x "$work/$1/bin/R"
-  printf 'cc() { %s "$@"; }\nall=" $* "\n%s\n' "$("$r_home/bin/R" CMD config CC)" "$2" >"$work/$1/cc"
+  printf 'cc() { %s "$@"; }\nall=" $* "\n%s\n' "$("$R_HOME/bin/R" CMD config CC)" "$2" >"$work/$1/cc"
 }
 wide='-U__FLT_EVAL_METHOD__ -D__FLT_EVAL_METHOD__=2'
 compiler x87 "case \"\$all\" in *' -mfpmath=sse '*) cc \"\$@\" ;; *) cc \"\$@\" $wide ;; esac"

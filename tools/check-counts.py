@@ -2,6 +2,7 @@
 """Compares what kernels and trainings cost, as counted here, with the table bench/gpu/counts.txt.
 
     python3 tools/check-counts.py [--write] kernels FOLDER    what nvcc left in FOLDER: *.ptx, *.cubin, ptxas.txt
+    python3 tools/check-counts.py kernels FOLDER sm_90        the same for one architecture
     python3 tools/check-counts.py [--write] runs FILE         lines of bench/gpu/counts.c
     python3 tools/check-counts.py --self-check                shows that what must fail fails
 
@@ -137,14 +138,14 @@ def plain(names):
     return dict(zip(names, short))
 
 
-def read_kernels(folder):
+def read_kernels(folder, archs):
     """The lines of sections `kernel` and `loop`, and faults."""
     rows, faults = {}, []
     with open(os.path.join(folder, "ptxas.txt")) as f:
         used = resources(f.read())
     for path in sorted(glob.glob(os.path.join(folder, "*.cubin"))):
         stem, arch = re.match(r"(\w+)\..*?(?:compute|sm)_(\d+)(?:\.sm_\2)?\.cubin$", os.path.basename(path)).groups()
-        if "sm_" + arch not in ARCHS or stem.startswith("test_"):
+        if "sm_" + arch not in archs or stem.startswith("test_"):
             continue
         with open(os.path.join(folder, "%s.compute_%s.ptx" % (stem, arch))) as f:
             ptx = f.read()
@@ -227,16 +228,16 @@ def compare(found, table):
     return faults, hints
 
 
-def judge(found, faults, sections, write):
+def judge(found, faults, sections, write, archs=ARCHS):
     with open(TABLE) as f:
         table = parse(f.read())
-    others = {k: v for k, v in table.items() if k.split()[0] not in sections}
+    others = {k: v for k, v in table.items() if k.split()[0] not in sections or k.split()[1] in set(ARCHS) - set(archs)}
     if write:
         with open(TABLE, "w") as f:
             f.write(as_text({**others, **found}))
         print("%d lines written" % len(found))
     else:
-        ours = {k: v for k, v in table.items() if k.split()[0] in sections}
+        ours = {k: v for k, v in table.items() if k not in others}
         more, hints = compare(found, ours)
         faults = faults + more
         for hint in hints:
@@ -251,8 +252,8 @@ def judge(found, faults, sections, write):
     return 1 if faults else 0
 
 
-def check_kernels(folder, write):
-    found, faults = read_kernels(folder)
+def check_kernels(folder, write, archs=ARCHS):
+    found, faults = read_kernels(folder, archs)
     found["compiler nvcc"] = {"version_" + compiler().replace(".", "_"): 1}
     with open(TABLE) as f:
         known = parse(f.read()).get("compiler nvcc", {})
@@ -262,7 +263,7 @@ def check_kernels(folder, write):
             print("counts: " + fault)
         return 1 if faults else 0
     print("%d kernels and loops" % (len(found) - 1))
-    return judge(found, faults, ("compiler", "kernel", "loop"), write)
+    return judge(found, faults, ("compiler", "kernel", "loop"), write, archs)
 
 
 def check_runs(path, write):
@@ -322,6 +323,8 @@ def main(words):
         return self_check()
     if len(words) == 2 and words[0] == "kernels":
         return check_kernels(words[1], write)
+    if len(words) == 3 and words[0] == "kernels" and words[2] in ARCHS and not write:
+        return check_kernels(words[1], write, words[2:])
     if len(words) == 2 and words[0] == "runs":
         return check_runs(words[1], write)
     print(__doc__.split("\n\n")[1])

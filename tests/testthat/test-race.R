@@ -19,6 +19,9 @@ shape_of <- function(m) m$params[c("grow_policy", "max_depth", "max_leaves")]
 symmetric <- list(grow_policy = "symmetric", max_depth = 6, max_leaves = 0)
 layers <- list(grow_policy = "depthwise", max_depth = 8, max_leaves = 0)
 
+# For trainings without validation data: ends them after so few rounds, the race aside.
+few <- function(now) now$round == 3
+
 # How many trainings of races `code` has, each as rounds, rows and policy.
 races <- function(code) {
   watch_races(code, function(fit, shape) list(fit$host$nrounds, fit$n_obs, shape$grow_policy))
@@ -89,12 +92,12 @@ test_that("the choice is the same for threads, forms of the data, pages and seed
 })
 
 test_that("a source of rows races as a table does", {
-  m <- gbt_train(x, d$y, nrounds = 480, max_seconds = 1e5, threads = 1)
+  m <- gbt_train(x, d$y, nrounds = 480, max_seconds = 1e5, callbacks = few, threads = 1)
   file <- withr::local_tempfile(fileext = ".csv")
   utils::write.csv(d, file, row.names = FALSE)
   d <- utils::read.csv(file)
-  expect_identical(races(again <- gbt_train(d[1:4], d$y, nrounds = 480, threads = 1)),
-                   races(read <- gbt_train(gbt_files(file, label = "y"), nrounds = 480, threads = 1)))
+  train <- function(...) gbt_train(..., nrounds = 480, callbacks = few, threads = 1)
+  expect_identical(races(again <- train(d[1:4], d$y)), races(read <- train(gbt_files(file, label = "y"))))
   expect_same_bytes(read$state, again$state)
   expect_identical(shape_of(m), shape_of(read))
 })
@@ -107,7 +110,7 @@ test_that("a race costs a known number of rounds on some of the rows", {
   expect_lt(abs(drawn[1] / n - 0.6), 0.02)
   expect_identical(drawn, rep(drawn[1], 3))
   expect_length(races(train(sums)), 2L) # the third shape is for those that gain much
-  held <- races(gbt_train(x, d$y, nrounds = 480, threads = 1))[[1]][[2]]
+  held <- races(gbt_train(x, d$y, nrounds = 480, callbacks = few, threads = 1))[[1]][[2]]
   expect_lt(abs(held / n - 0.6), 0.02)
   many <- data.frame(a = seq_len(60000) %% 1009, b = seq_len(60000) %% 11)
   drawn <- races(gbt_train(many, many$a * many$b, nrounds = 320, threads = 1, max_seconds = 1e-3))[[1]][[2]]
@@ -234,7 +237,8 @@ test_that("rounds that are found are those of the shape that was chosen", {
 test_that("a checkpoint keeps the shape", {
   folder <- withr::local_tempdir()
   go <- function(...) {
-    gbt_train(x, d$y, nrounds = 480, eta = 0.3, checkpoint = folder, checkpoint_seconds = 0, threads = 1, ...)
+    gbt_train(x, d$y, nrounds = 480, eta = 0.3, checkpoint = folder, checkpoint_seconds = 0, callbacks = few,
+              threads = 1, ...)
   }
   expect_length(races(m <- go(max_seconds = 1e5)), 3L)
   file <- file.path(folder, "gbt-shape")
@@ -279,8 +283,9 @@ test_that("groups and times judge as a whole", {
   expect_null(held(group = rep(1:9, length.out = 100)))
   expect_null(held(time = rep(1, 100)))
   expect_identical(held(), gbt:::held_of_race(list(n = 100, source = list()), 1:100))
-  expect_length(races(gbt_train(x, d$y, nrounds = 480, group = seq_len(n) %% 50, max_seconds = 1e5, threads = 1)), 3L)
-  expect_length(races(gbt_train(x, d$y, nrounds = 480, time = seq_len(n), max_seconds = 1e5, threads = 1)), 3L)
+  train <- function(...) gbt_train(x, d$y, nrounds = 480, ..., max_seconds = 1e5, callbacks = few, threads = 1)
+  expect_length(races(train(group = seq_len(n) %% 50)), 3L)
+  expect_length(races(train(time = seq_len(n))), 3L)
 })
 
 test_that("weights, offsets, masks and classes of a training are those of its race", {
@@ -299,7 +304,7 @@ test_that("weights, offsets, masks and classes of a training are those of its ra
   # rows that judge have the weights of their classes, too
   weights <- function(fit, ...) sort(unique(fit$valid[[1]]$weight))
   seen <- watch_races(gbt_train(x, d$y > 0, nrounds = 480, class_weights = c("FALSE" = 1, "TRUE" = 3), weights = w,
-                                max_seconds = 1e5, threads = 1), weights)
+                                max_seconds = 1e5, callbacks = few, threads = 1), weights)
   expect_identical(seen[[1]], c(1, 2, 3, 6))
   # those of a given set as well
   seen <- watch_races(train(cells > 0, class_weights = c("FALSE" = 1, "TRUE" = 3), max_seconds = 1e5), weights)

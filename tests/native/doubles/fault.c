@@ -67,9 +67,10 @@ gbt_mem fault_mem(fault *f) {
 }
 
 int64_t fault_sweep(gbt_status (*op)(const gbt_mem *mem, void *arg, gbt_error *err), void *arg) {
+  const int few = test_few(); /* each of them alone or with all later ones, by turns */
   int64_t n_calls = 0;
   for (int and_later = 0; and_later <= 1; and_later++) {
-    for (int64_t n = 1;; n++) {
+    for (int64_t n = 1 + few * and_later;; n += 1 + few) {
       fault f;
       fault_start(&f, n, and_later);
       gbt_mem mem = fault_mem(&f);

@@ -5,7 +5,7 @@ library(gbt)
 file <- commandArgs(TRUE)[[1L]]
 alone <- !any(nzchar(Sys.getenv(c("OMPI_COMM_WORLD_SIZE", "PMI_SIZE"))))
 # with a timeout all operations work in copies (src/mpi/mpi_kept.h)
-ranks <- if (!alone) gbt_ranks(timeout = if (Sys.getenv("OMPI_COMM_WORLD_SIZE") == "2") 600 else 0)
+ranks <- if (!alone) gbt_ranks(timeout = if (Sys.getenv("OMPI_COMM_WORLD_SIZE") == "3") 600 else 0)
 rank <- if (alone) 0L else ranks$rank
 size <- if (alone) 1L else ranks$size
 
@@ -59,10 +59,13 @@ from_matrix <- function(x, y, ...) {
   else gbt_train(x, y, ..., nrounds = 12, threads = 2, ranks = ranks)
 }
 
-# Rows enough for a race of shapes, judged by the later rows or by rows held out.
-many <- share_of(rows[rep(1:2500, 5), ])
+# Rows enough for a race of shapes, judged by the later rows or by rows held out; then a few rounds.
+many <- share_of(rows[rep(1:2500, 4), ])
 raced <- function(...) {
-  train <- function(...) gbt_train(many[columns], many$number, ..., eta = 0.1, threads = 2)
+  few <- function(now) now$round == 3
+  train <- function(...) {
+    gbt_train(many[columns], many$number, ..., nrounds = 480, eta = 0.1, threads = 2, callbacks = few)
+  }
   if (alone) train(...) else train(..., ranks = ranks)
 }
 
@@ -84,8 +87,8 @@ times_of <- function(d, type = "right") {
 
 first <- train("number", seed = 1)
 models <- list(
-  race_by_valid = raced(nrounds = 480, early_stopping_rounds = 1, valid = list(x = later[columns], y = later$number)),
-  race_by_held = raced(nrounds = 480),
+  race_by_valid = raced(early_stopping_rounds = 1, valid = list(x = later[columns], y = later$number)),
+  race_by_held = raced(),
   plain = first,
   depthwise = train("number", seed = 1, grow_policy = "depthwise", max_depth = 5),
   lossguide = train("number", seed = 1, grow_policy = "lossguide", max_leaves = 20),
