@@ -103,8 +103,8 @@ train_model <- function(data, task, opts) {
   if (opts$own) return(gbt_train(data, objective = objective, nrounds = opts$rounds, threads = opts$threads))
   policy <- if (opts$symmetric) "symmetric" else if (opts$leaves > 0) "lossguide" else "depthwise"
   gbt_train(data, objective = objective, nrounds = opts$rounds, max_depth = opts$depth, max_leaves = opts$leaves,
-            grow_policy = policy, eta = 0.1, lambda = 1,
-            min_child_weight = 1, min_data_in_leaf = 1, colsample_bytree = 1, random_strength = 0, threads = opts$threads,
+            grow_policy = policy, eta = 0.1, lambda = 1, min_child_weight = 1, min_data_in_leaf = 1,
+            colsample_bytree = 1, random_strength = 0, threads = opts$threads,
             cat_method = if (any(desc$kinds == "factor")) "sets", seed = 0)
 }
 

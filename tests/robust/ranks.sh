@@ -5,8 +5,8 @@
 #
 # Every training of ranks/trainings.R by 3 ranks of Open MPI and 2 of MPICH (long: 1 to 8 of both; the native tests,
 # too, have more) must give the bytes of one process, and every fault of ranks/faults.R must end all ranks with the
-# message and exit status that it expects. Then ranks/spark.R, where there is a Spark. Ends with "N passed, N failed". An
-# mpirun that is not there is skipped. MPIS names others: "mpich5" for a mpirun.mpich5.
+# message and exit status that it expects. Then ranks/spark.R, where there is a Spark. Ends with "N passed, N failed".
+# An mpirun that is not there is skipped. MPIS names others: "mpich5" for a mpirun.mpich5.
 set -eu
 
 form=$1
