@@ -13,7 +13,8 @@
 
 #include <string.h>
 
-enum { MOST_COMPARISONS = 100000 }; /* of names: more than that is done by hashing in R */
+/* MOST_COMPARISONS: of names; more than that is done by hashing in R. FEW_ROWS: one for so many levels. */
+enum { MOST_COMPARISONS = 100000, FEW_ROWS = 4 };
 
 typedef enum kind { KIND_OTHER, KIND_NUMBER, KIND_LEVELS, KIND_ORDERED, KIND_DATE, KIND_TIME } kind;
 
@@ -38,16 +39,44 @@ static int has_class(SEXP x, const char *first, const char *second) {
 
 static int is_number(SEXP x) { return TYPEOF(x) == REALSXP || TYPEOF(x) == INTSXP || TYPEOF(x) == LGLSXP; }
 
+static int is_plain_level(SEXP text) {
+  return text == NA_STRING || (r_is_plain_text(text) && gbt_utf8_ok(CHAR(text), (size_t)Rf_xlength(text)));
+}
+
 /* Texts as the engine takes them, NULL for NA; NULL if one is not plain. */
 static const char *const *plain_texts(SEXP x) {
   const R_xlen_t n = Rf_xlength(x);
   const char **out = (const char **)R_alloc((size_t)(n > 0 ? n : 1), sizeof *out);
   for (R_xlen_t i = 0; i < n; i++) {
     SEXP text = STRING_ELT(x, i);
+    if (!is_plain_level(text)) return NULL;
     out[i] = text == NA_STRING ? NULL : CHAR(text);
-    if (out[i] != NULL && (!r_is_plain_text(text) || !gbt_utf8_ok(out[i], (size_t)Rf_xlength(text)))) return NULL;
   }
   return out;
+}
+
+/* A factor of few rows and many levels: the levels are those of the rows alone, so that the others are not looked at.
+ * Returns the codes, which the caller protects. */
+static SEXP put_few_codes(SEXP x, SEXP levels, gbt_column *col) {
+  const int n = (int)Rf_xlength(x);
+  const R_xlen_t n_levels = Rf_xlength(levels);
+  SEXP codes = PROTECT(Rf_allocVector(INTSXP, n));
+  const char **out = (const char **)R_alloc((size_t)(n > 0 ? n : 1), sizeof *out);
+  int plain = 1;
+  for (int i = 0; i < n && plain; i++) {
+    const int code = INTEGER_RO(x)[i];
+    INTEGER(codes)[i] = code == NA_INTEGER ? NA_INTEGER : i + 1;
+    out[i] = NULL;
+    if (code == NA_INTEGER) continue;
+    plain = code > 0 && code <= n_levels && is_plain_level(STRING_ELT(levels, code - 1));
+    if (plain && STRING_ELT(levels, code - 1) != NA_STRING) out[i] = CHAR(STRING_ELT(levels, code - 1));
+  }
+  col->levels = out;
+  col->n_levels = n;
+  col->storage = GBT_CODES;
+  col->values = INTEGER_RO(codes);
+  UNPROTECT(1);
+  return plain ? codes : R_NilValue;
 }
 
 static int put_levels(SEXP levels, gbt_column *col) {
@@ -96,8 +125,14 @@ static int put_column(SEXP x, kind what, gbt_column *col, SEXP keep, R_xlen_t j)
     if (TYPEOF(x) != INTSXP || !(ordered ? has_class(x, "ordered", "factor") : has_class(x, "factor", NULL))) return 0;
     col->tag = ordered ? "ordered" : "factor";
     col->type = ordered ? GBT_ORDINAL : GBT_CATEGORICAL;
+    SEXP levels = Rf_getAttrib(x, R_LevelsSymbol);
+    if (!ordered && TYPEOF(levels) == STRSXP && Rf_xlength(x) < Rf_xlength(levels) / FEW_ROWS) {
+      SEXP codes = put_few_codes(x, levels, col);
+      SET_VECTOR_ELT(keep, j, codes);
+      return codes != R_NilValue;
+    }
     col->values = INTEGER_RO(x);
-    return put_levels(Rf_getAttrib(x, R_LevelsSymbol), col);
+    return put_levels(levels, col);
   }
   const int known = what == KIND_DATE ? has_class(x, "Date", NULL) : has_class(x, "POSIXct", "POSIXt");
   if (what == KIND_NUMBER || !known || (TYPEOF(x) != REALSXP && TYPEOF(x) != INTSXP)) return 0;

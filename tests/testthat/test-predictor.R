@@ -102,3 +102,25 @@ test_that("a predictor survives a file, its model's variable and other models", 
   expect_identical(again(data[1:2, ]), want)
   expect_identical(again(data[1:2, ]), want)
 })
+
+test_that("few rows of a factor with many levels", {
+  levels <- c(NA, sprintf("l\u00e9vel %d", 1:599), iconv("caf\u00e9", "UTF-8", "latin1"))
+  f <- factor(rep(levels, 3), exclude = NULL)
+  many <- data.frame(f = f, g = as.integer(f) %% 11)
+  many$y <- as.integer(f) %% 7 + many$g
+  m <- fit(many[c("f", "g")], many$y)
+  new <- many
+  levels(new$f)[c(17, 18)] <- c("new", "newer")
+  new$f[3] <- NA
+  for (rows in list(many, new)) {
+    long <- predict(m, rows, threads = 1)
+    for (p in list(gbt_predictor(m), function(r) predict(m, r))) {
+      for (i in list(3, 17:18, c(5, 5, 600), 1:149, 1:150, 1:151, 452:601)) {
+        expect_identical(unname(suppressWarnings(p(rows[i, ]))), long[i])
+      }
+    }
+  }
+  forged <- structure(7000L, levels = levels(f)[2:600], class = "factor")
+  expect_identical(outcome(gbt_predictor(m)(list2DF(list(f = forged, g = 1)))),
+                   outcome(predict(m, list2DF(list(f = forged, g = 1)), threads = 1)))
+})
