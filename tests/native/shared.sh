@@ -1,6 +1,6 @@
 #!/bin/sh
-# Which of the C files that tests share some tests need: those whose headers they include, directly or through others,
-# and those that have no header of their own name.
+# Which of the C files that tests share some tests need: those whose headers they include, directly or through others
+# and the doubles of the device, and those that have no header of their own name.
 #
 #   sh shared.sh "SHARED FILE ..." TEST...      in this folder
 set -eu
@@ -8,8 +8,11 @@ shared=$1
 shift
 roots=$*
 for file in $shared; do
-  header=${file%.c}.h
-  if [ -f "$header" ]; then set -- "$@" "$header"; else roots="$roots $file"; fi
+  if [ ! -f "${file%.c}.h" ]; then roots="$roots $file"; fi
+done
+for file in *.h */*.h */*.cuh doubles/*.cu; do
+  case "$file" in *.cu) roots="$roots $file" ;; esac
+  set -- "$@" "$file"
 done
 # shellcheck disable=SC2086
 awk -v shared="$shared" -v roots="$roots" '
