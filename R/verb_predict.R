@@ -148,7 +148,8 @@ predict.gbt <- function(object, newdata,
   refuse_foreign(names(written_dots(...)))
   check_no_dots(written_dots(...), names(formals(predict.gbt)))
   check_model(object)
-  if (!missing(newdata) && nargs() == 2L + !missing(type)) {
+  if (!missing(newdata) && nargs() == 2L + !missing(type) + !missing(threads)) { # few rows need one thread only
+    if (!is.null(threads)) check_threads(threads)
     out <- predict_plain(object, newdata, if (missing(type)) "response" else check_predict_type(type, object))
     if (!is.null(out)) return(out)
   }

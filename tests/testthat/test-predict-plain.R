@@ -30,6 +30,8 @@ test_that("the short way is taken for rows of the kinds of training, and gives t
     expect_identical(predict(model, rows, "leaf"), long_way(model, rows, type = "leaf"))
   }
   expect_identical(predict(model, data[7, rev(names(data))]), long_way(model, data[7, ]))
+  expect_identical(predict(model, data[7, ], threads = 2), long_way(model, data[7, ]))
+  expect_identical(outcome(predict(model, data[7, ], threads = 0)), outcome(long_way(model, data[7, ], threads = 0)))
   named <- data[1:3, ]
   row.names(named) <- c("p", "q", "r")
   expect_true(taken(model, named))

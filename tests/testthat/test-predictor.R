@@ -113,7 +113,7 @@ test_that("few rows of a factor with many levels", {
   levels(new$f)[c(17, 18)] <- c("new", "newer")
   new$f[3] <- NA
   for (rows in list(many, new)) {
-    long <- predict(m, rows, threads = 1)
+    long <- predict(m, rows, unseen = "prior")
     for (p in list(gbt_predictor(m), function(r) predict(m, r))) {
       for (i in list(3, 17:18, c(5, 5, 600), 1:149, 1:150, 1:151, 452:601)) {
         expect_identical(unname(suppressWarnings(p(rows[i, ]))), long[i])
@@ -122,5 +122,5 @@ test_that("few rows of a factor with many levels", {
   }
   forged <- structure(7000L, levels = levels(f)[2:600], class = "factor")
   expect_identical(outcome(gbt_predictor(m)(list2DF(list(f = forged, g = 1)))),
-                   outcome(predict(m, list2DF(list(f = forged, g = 1)), threads = 1)))
+                   outcome(predict(m, list2DF(list(f = forged, g = 1)), unseen = "prior")))
 })
