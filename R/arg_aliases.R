@@ -42,7 +42,7 @@ collect_args <- function(given) {
         typed[to] <- names[i]
       } else if (to == "eval_metric" && typed[[to]] == names[i]) {
         value[[to]] <- c(as_metric_list(value[[to]]), as_metric_list(new)) # XGBoost's way: one entry per metric
-      } else if (!same_value(value[[to]], new, rests[to])) {
+      } else if (!same_value(value[[to]], new, to)) {
         stop_argument(contradiction(typed[[to]], names[i], to), to)
       }
     }
@@ -79,9 +79,10 @@ contradiction <- function(first, second, name) {
 # The number of the names that are not given, of parameters that are numbers by name: models have all names.
 rests <- c(monotone = 0, feature_weights = 1, first_use_penalty = 0, class_weights = 1)
 
-same_value <- function(a, b, rest = NA) {
+same_value <- function(a, b, name) {
   if (is.numeric(a) && is.numeric(b) && !is.object(a) && !is.object(b)) {
-    if (!is.na(rest) && length(names(a)) && length(names(b))) {
+    rest <- rests[name]
+    if (!is.na(rest) && length(value_names(a, name)) && length(value_names(b, name))) {
       of <- function(v, name) if (name %in% names(v)) as.double(v[[name]]) else unname(rest)
       return(all(vapply(union(names(a), names(b)), function(name) identical(of(a, name), of(b, name)), NA)))
     }

@@ -234,6 +234,17 @@ warn_unused_order <- function(order, boosting, chosen, by_query) {
   warn_gbt("order", sprintf("`%s` has no effect: %s, see `cat_method`", order[1L], uses))
 }
 
+# The same of the `time` that a gbt_data has and the call does not name. The search for rounds and a race look at it,
+# too. its: of source_of().
+warn_unused_time <- function(its, fit, chosen) {
+  if (is.null(its$source$data$time) || "time" %in% canonical_name(names(its$given))) return(invisible())
+  used <- fit$host$rounds != "given" || !is.null(fit$raced) || length(target_columns(chosen)) ||
+    identical(fit$params$boosting, "ordered")
+  if (used) return(invisible())
+  warn_gbt("order", paste("`time` of the gbt_data has no effect in this training: no column uses target encoding, see",
+                          "`cat_method`"))
+}
+
 # `max_cat_combine` combines columns of method "target".
 warn_unused_combine <- function(most, chosen) {
   if (is.null(most) || most < 2 || length(target_columns(chosen, "target")) > 1L) return(invisible())

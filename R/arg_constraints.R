@@ -6,7 +6,7 @@ per_feature <- function(x, default, features, parameter) {
   if (!is.numeric(x) || anyNA(x)) {
     stop_argument(sprintf("`%s` must be numbers, named by features, not %s", parameter, describe(x)), parameter)
   }
-  labels <- names(x)
+  labels <- value_names(x, parameter)
   if (is.null(labels)) {
     if (length(x) != length(features)) {
       stop_argument(sprintf("`%s` has %s for %s; name the values by the features they are for", parameter,

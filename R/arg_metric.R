@@ -113,6 +113,7 @@ NULL
 #'   vector of ones when there are no weights; a function of two arguments does without it.
 #' @param maximise Is a larger value better?
 #' @param type `"response"` to get probabilities and means, `"link"` to get raw scores.
+#' @param ... Must be empty: a misspelt argument is an error.
 #' @return An object of class `gbt_metric` for the argument `eval_metric` of [gbt_train()].
 #' @examples
 #' # share of the predictions that are at most 2 off
@@ -123,7 +124,8 @@ NULL
 #' m <- gbt_train(mpg ~ ., mtcars, nrounds = 20, eval_metric = list("mae", within_2), threads = 1)
 #' tail(m$evaluation_log, 2)
 #' @export
-gbt_metric <- function(name, fun, maximise = FALSE, type = c("response", "link")) {
+gbt_metric <- function(name, fun, maximise = FALSE, type = c("response", "link"), ...) {
+  check_no_dots(written_dots(...), names(formals(gbt_metric)))
   if (missing(name) || !is.character(name) || length(name) != 1L || is.na(name) || name == "") {
     stop_argument("`name` must be one text: the name of the metric", "name")
   }

@@ -17,6 +17,13 @@ match_choice <- function(x, choices, parameter) {
   choices[hit]
 }
 
+# One of the names that data have: no name is the usual one.
+match_name <- function(x, names, parameter) {
+  if (is.character(x) && length(x) == 1L) return(match_choice(x, names, parameter))
+  stop_argument(sprintf("`%s` must be one of %s, not %s", parameter, enumerate(names, 20L, "\""), quote_value(x)),
+                parameter)
+}
+
 # One whole number within [low, high], as an integer (or a double when it does not fit one).
 check_whole <- function(x, parameter, low = -Inf, high = Inf, hint = "") {
   ok <- is.numeric(x) && !is.object(x) && length(x) == 1L && !is.na(x) && x == floor(x) && x >= low && x <= high
@@ -72,6 +79,17 @@ need_package <- function(name, what) {
 
 # The arguments in `...` as unevaluated expressions: an unknown argument may name a column of the data, not a variable.
 written_dots <- function(...) as.list(substitute(list(...)))[-1L]
+
+# The names of values that may be given by name; NULL: they have none. Some with a name and some without are an error.
+value_names <- function(x, parameter) {
+  labels <- names(x)
+  if (length(labels) == 0L) return(labels)
+  without <- is.na(labels) | labels == ""
+  if (all(without)) return(NULL)
+  if (!any(without)) return(labels)
+  stop_argument(sprintf("`%s` has values with names and values without: number %d has none; name all of them or none",
+                        parameter, which(without)[1L]), parameter)
+}
 
 # `...` that a method does not know: an error with a suggestion, never silence. dots: see written_dots(), or values.
 check_no_dots <- function(dots, known) {

@@ -17,8 +17,9 @@
 #' rows get predictions.
 NULL
 
-# The weights of rows times those of their classes; the attribute `classes` has the latter, by name. in_fold: these are
-# the rows outside of a fold, where rare classes may be missing: the others are balanced then.
+# The weights of rows times those of their classes; the attribute `classes` has the latter, by name, and `balanced` is
+# TRUE where they are balanced. in_fold: these are the rows outside of a fold, where rare classes may be missing: the
+# others are balanced then.
 weigh_classes <- function(weight, label, response, wanted, threads, in_fold = FALSE) {
   if (is.null(wanted)) return(weight)
   classes <- classes_of(label, response, "class_weights", "use `weights`")
@@ -27,7 +28,7 @@ weigh_classes <- function(weight, label, response, wanted, threads, in_fold = FA
   if (length(absent) && in_fold) return(balanced_weights(weight, label, classes, absent, threads))
   if (is.null(given)) check_classes_weigh(weight, label, classes)
   out <- .Call(C_gbt_class_weights, label, weight, given, length(classes), as.integer(threads))
-  structure(out$rows, classes = stats::setNames(out$classes, classes))
+  structure(out$rows, classes = stats::setNames(out$classes, classes), balanced = if (is.null(given)) TRUE)
 }
 
 # Balanced weights of the classes that are there; the `absent` ones weigh 1.
@@ -87,16 +88,17 @@ check_class_weights <- function(wanted, classes) {
 # Numbers for all classes from those that are named by classes, or one for each in order; `rest` for those not named.
 by_class <- function(wanted, classes, parameter, rest) {
   fail <- function(...) stop_argument(sprintf(...), parameter)
-  if (is.null(names(wanted))) {
+  labels <- value_names(wanted, parameter)
+  if (is.null(labels)) {
     if (length(wanted) != length(classes)) {
       fail("`%s` has %s for %d classes; name them: %s", parameter, counted(length(wanted), "number"), length(classes),
            enumerate(classes, quote = "\""))
     }
     return(as.double(wanted))
   }
-  at <- match(as_utf8(names(wanted), sprintf("a name of `%s`", parameter)), classes)
+  at <- match(as_utf8(labels, sprintf("a name of `%s`", parameter)), classes)
   if (anyNA(at)) {
-    wrong <- names(wanted)[is.na(at)][1L]
+    wrong <- labels[is.na(at)][1L]
     fail("`%s` names \"%s\", which is not a class; there are %s", parameter, wrong, enumerate(classes, quote = "\""))
   }
   if (anyDuplicated(at)) fail("`%s` names \"%s\" twice", parameter, classes[at[duplicated(at)][1L]])

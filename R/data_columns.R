@@ -34,8 +34,34 @@ numbers_of_label <- function(label) {
 for_each_column <- function(label, f) {
   m <- matrix_of_label(label)
   if (is.null(m)) return(f(label))
-  for (j in seq_len(ncol(m))) out <- f(m[!is.na(m[, j]), j])
+  for (j in seq_len(ncol(m))) out <- in_column(colnames(m)[j], f(m[!is.na(m[, j]), j]))
   out
+}
+
+# `code` that looks at one column of the response, which its errors and warnings name.
+in_column <- function(name, code) in_part(sprintf("column `%s` of the response", name), code, name)
+
+# part: how messages call a part of the response; column: its name, where it is a column.
+in_part <- function(part, code, column = NULL) {
+  named <- function(condition) {
+    condition$message <- sprintf("%s: %s", part, conditionMessage(condition))
+    condition
+  }
+  withCallingHandlers(tryCatch(code, gbt_error_data = function(e) {
+    if (!is.null(column)) e$column <- e$subject <- column
+    stop(named(e))
+  }), gbt_warning = function(w) {
+    warning(named(w))
+    invokeRestart("muffleWarning")
+  })
+}
+
+# A column that no row has a value of is an error. so: what follows for it.
+check_columns_filled <- function(m, so) {
+  gone <- colnames(m)[colSums(!is.na(m)) == 0]
+  if (length(gone)) {
+    stop_data(sprintf("column `%s` of the response is missing in all rows, so it %s", gone[1L], so), gone[1L])
+  }
 }
 
 # Label and weights by the engine's names. Cells that are NA weigh 0, and have a number of their column there.
@@ -104,6 +130,16 @@ misses_column <- function(label) {
   !is.null(m) && any(columns_gone(m))
 }
 
+# Metrics of such a column have no value.
+warn_columns_gone <- function(label) {
+  m <- matrix_of_label(label)
+  gone <- if (!is.null(m)) colnames(m)[columns_gone(m)]
+  if (length(gone)) {
+    warn_gbt("column", sprintf("column `%s` of the response is missing in all rows, so its metrics have no value",
+                               gone[1L]))
+  }
+}
+
 # Columns that no row has a value of cannot be learned. label: of the rows that are trained on.
 check_columns_seen <- function(label) {
   m <- matrix_of_label(label)
@@ -123,8 +159,13 @@ settle_columns <- function(e, name) {
   if (!given) {
     name <- if (e$response == "logical_matrix") "logistic" else "squared_error"
     if (e$response == "matrix" && zero_one) {
-      say(paste("the columns of the response are 0 and 1, numbers, so squared error is minimised; for labels:",
-                "`objective = \"logistic\"`"))
+      say(if (length(e$logical)) {
+        sprintf(paste("the response has columns of numbers, 0 and 1, and logical columns (%s): squared error is",
+                      "minimised for all; for labels: `objective = \"logistic\"`"), enumerate(e$logical))
+      } else {
+        paste("the columns of the response are 0 and 1, numbers, so squared error is minimised; for labels:",
+              "`objective = \"logistic\"`")
+      })
     }
     if (!zero_one && length(e$logical)) {
       say(sprintf(paste("the response has numbers and logical columns (%s): squared error is minimised for all, so",
@@ -178,22 +219,34 @@ encode_valid_columns <- function(y, response, n_rows, what) {
                       enumerate(response$columns)), "y")
   }
   named <- !is.null(if (is.data.frame(y)) names(y) else colnames(y))
-  e <- encode_columns(y, what)
-  m <- matrix_of_label(e$value)
-  if (named && !is.null(response$columns) && setequal(e$columns, response$columns)) {
-    m <- m[, response$columns, drop = FALSE]
-    e$columns <- response$columns
-  }
-  if (named && !identical(e$columns, response$columns) || ncol(m) != length(response$columns)) {
-    stop_data(sprintf("%s has the columns %s, and the model has %s", what, enumerate(e$columns),
-                      enumerate(response$columns)), "y")
-  }
+  check_response_columns(names_of_columns(y, what), named, response$columns, what) # before cells are looked at
+  m <- matrix_of_label(encode_columns(y, what)$value)
+  if (named) m <- m[, response$columns, drop = FALSE]
   if (nrow(m) != n_rows) {
     stop_data(sprintf("%s has %s for %s", what, counted(nrow(m), "row"), counted(n_rows, "row")), "y")
   }
   colnames(m) <- response$columns
   check_column_labels(new_columns(m), response$objective, what)
   new_columns(m)
+}
+
+# Are these the columns of the model's response? named: do they have names, by which they are found?
+check_response_columns <- function(has, named, columns, what) {
+  if (!named) {
+    if (length(has) == length(columns)) return(invisible())
+    stop_data(sprintf("%s has %d columns without names, and the model has %d: %s", what, length(has), length(columns),
+                      enumerate(columns)), "y")
+  }
+  absent <- setdiff(columns, has)
+  other <- setdiff(has, columns)
+  if (length(absent)) {
+    near <- if (length(absent) == 1L) suggest(absent, other) else ""
+    stop_data(sprintf("%s lacks columns that the model has: %s%s", what, enumerate(absent), near), absent[1L])
+  }
+  if (length(other)) {
+    stop_data(sprintf("%s has columns that the model does not have: %s; leave them out", what, enumerate(other)),
+              other[1L])
+  }
 }
 
 # A verb that takes models of one response. what: the clause that says what it does not take.

@@ -43,6 +43,10 @@ read_breaks <- function(args, objective) {
 # the times of events, of all ranks, the last one being the last event.
 settle_breaks <- function(breaks, label) {
   if (is.double(breaks)) return(breaks)
+  if (isTRUE(breaks > 50L)) {
+    say(sprintf(paste("`breaks = %d` is one number, so it is the number of intervals; ends of intervals are several",
+                      "numbers, such as `breaks = c(30, 90, %d)`"), breaks, max(breaks, 91L)))
+  }
   n <- given_or(breaks, 10L)
   event <- other_fields_of_label(label)$event == 1
   times <- numbers_of_rows(as.double(label)[event])

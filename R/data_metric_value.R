@@ -120,6 +120,7 @@ check_labels_of_metric <- function(code, param, label, name, rows) {
   if (is.null(m)) return(.Call(C_gbt_metric_labels_check, code, param, as.double(label), name, rows))
   for (j in seq_len(ncol(m))) {
     there <- which(!is.na(m[, j]))
-    .Call(C_gbt_metric_labels_check, code, param, m[there, j], name, if (is.null(rows)) there else rows[there])
+    in_column(colnames(m)[j], .Call(C_gbt_metric_labels_check, code, param, m[there, j], name,
+                                    if (is.null(rows)) there else rows[there]))
   }
 }

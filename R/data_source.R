@@ -322,3 +322,17 @@ join_arrays <- function(parts) {
   labels <- if (!any(vapply(rows, is.null, NA))) unlist(rows)
   array(flat, c(nrow(flat), d[-1L]), c(list(labels), dimnames(parts[[1L]])[-1L]))
 }
+
+# `...` of a function that makes a source: arguments that it does not have. known: those that it has; who: the function.
+check_source_dots <- function(dots, known, who) {
+  for (name in setdiff(printable(as.character(names(dots))), "")) {
+    ours <- if (name %in% c("y", "labels", "response", "target")) "label" else
+      sub("^weights$", "weight", canonical_name(name))
+    if (ours %in% known) stop_argument(sprintf("`%s` is called `%s` here", name, ours), name)
+    if (!is.na(ours)) {
+      stop_argument(sprintf("%s has no `%s`; give it to the function that takes the rows, such as gbt_train()", who,
+                            name), name)
+    }
+  }
+  check_no_dots(dots, known)
+}

@@ -28,7 +28,8 @@
 #' gbt_data(gbt_batches(reader, label = "Species"), threads = 1)
 #' @export
 gbt_batches <- function(x, label = NULL, weight = NULL, offset = NULL, time = NULL, group = NULL, columns = NULL,
-                        progress = FALSE, exposure = NULL, texts = NULL) {
+                        progress = FALSE, exposure = NULL, texts = NULL, ...) {
+  check_source_dots(written_dots(...), names(formals(gbt_batches)), "gbt_batches()")
   reads <- function(x) is.environment(x) && is.function(x$read_next_batch)
   if (!reads(x) && !inherits(x, "ArrowTabular") && !is_arrow_rows(x)) {
     hint <- if (is_texts(x)) "; files are arrow::open_dataset(files)" else ""

@@ -32,6 +32,7 @@
 #' @param encoding `"UTF-8"` or `"Latin-1"`.
 #' @param block_bytes Bytes of text that are read at a time.
 #' @param progress Tell, once a second, how many rows and bytes have been read, how fast, and how long it will take.
+#' @param ... Must be empty: a misspelt argument is an error.
 #' @return A source of rows for [gbt_train()], [gbt_data()], [predict()][predict.gbt] and others, see [gbt_sources].
 #' @seealso [gbt_data()], [gbt_query()]; `vignette("larger", package = "gbt")`
 #' @concept larger than memory
@@ -50,7 +51,8 @@
 #' @export
 gbt_files <- function(files, label = NULL, weight = NULL, offset = NULL, time = NULL, group = NULL, columns = NULL,
                       texts = NULL, sep = NULL, na = c("", "NA"), quote = TRUE, encoding = c("UTF-8", "Latin-1"),
-                      block_bytes = 2^24, progress = FALSE, exposure = NULL) {
+                      block_bytes = 2^24, progress = FALSE, exposure = NULL, ...) {
+  check_source_dots(written_dots(...), names(formals(gbt_files)), "gbt_files()")
   if (!is_texts(files) || length(files) == 0L || !all(nzchar(files))) {
     stop_argument(sprintf("`files` must be names of files, not %s", quote_value(files)), "files")
   }
@@ -247,24 +249,25 @@ records_of <- function(bytes, sep) {
        doubled = n[8L])
 }
 
-# Records, parsed by data.table::fread(). Two quotes that stand for one are a byte that the records do not have while it
-# reads them, as it leaves both.
-fread_records <- function(bytes, doubled, sep, how, ...) {
-  mark <- NULL
-  if (doubled > 0) {
-    mark <- setdiff(as.raw(c(1:8, 14:31)), unique(bytes))
-    if (length(mark) == 0L) stop("it has every control character, so it is not a text file")
-    mark <- mark[1L]
-    bytes <- .Call(C_gbt_mark_doubled, bytes, sep, mark)
+# Records, parsed by data.table::fread(). While it reads them, two quotes that stand for one are a byte that the records
+# do not have, as it leaves both, and so are line feeds in quotes, which it may take for ends of records.
+fread_records <- function(bytes, counts, sep, how, ...) {
+  marks <- NULL
+  if (counts$doubled > 0 || counts$lines > counts$records) {
+    marks <- setdiff(as.raw(c(1:8, 14:31)), unique(bytes))
+    if (length(marks) < 2L) stop("it has every control character, so it is not a text file")
+    marks <- marks[1:2]
+    bytes <- .Call(C_gbt_mark_quoted, bytes, sep, marks)
   }
   chunk <- data.table::fread(input = rawToChar(bytes), sep = sep, header = FALSE, quote = if (how$quote) "\"" else "",
                              encoding = how$encoding, data.table = FALSE, showProgress = FALSE, ...)
-  if (is.null(mark)) return(chunk)
-  mark <- rawToChar(mark)
-  for (j in which(vapply(chunk, is.character, NA))) {
-    has <- grep(mark, chunk[[j]], fixed = TRUE, useBytes = TRUE)
-    has <- has[!is_broken_text(chunk[[j]][has])] # check_texts() refuses the others
-    chunk[[j]][has] <- gsub(mark, "\"", chunk[[j]][has], fixed = TRUE)
+  for (i in seq_along(marks)) {
+    mark <- rawToChar(marks[i])
+    for (j in which(vapply(chunk, is.character, NA))) {
+      has <- grep(mark, chunk[[j]], fixed = TRUE, useBytes = TRUE)
+      has <- has[!is_broken_text(chunk[[j]][has])] # check_texts() refuses the others
+      chunk[[j]][has] <- gsub(mark, c("\"", "\n")[i], chunk[[j]][has], fixed = TRUE)
+    }
   }
   chunk
 }
@@ -272,9 +275,10 @@ fread_records <- function(bytes, doubled, sep, how, ...) {
 names_of_record <- function(bytes, path, sep, how) {
   if (any(bytes == as.raw(0))) stop_zero(path, 1)
   fail <- function(c) stop_data(sprintf("\"%s\": cannot read its line of names: %s", path, conditionMessage(c)), "x")
-  doubled <- records_of(bytes, if (how$quote) sep)$doubled
+  check_no_letor(bytes, path)
+  counts <- records_of(bytes, if (how$quote) sep)
   names <- withCallingHandlers(
-    try_else(fread_records(bytes, doubled, sep, how, colClasses = "character", na.strings = NULL), fail),
+    try_else(fread_records(bytes, counts, sep, how, colClasses = "character", na.strings = NULL), fail),
     warning = fail)
   names <- as_utf8(unlist(names, use.names = FALSE), sprintf("a column name of \"%s\"", path))
   empty <- which(names == "") # V2 for the second column, or V2.1 where another one is called V2
@@ -283,6 +287,16 @@ names_of_record <- function(bytes, path, sep, how) {
     stop_data(sprintf("\"%s\" has two columns called `%s`", path, names[anyDuplicated(names)]), "x")
   }
   names
+}
+
+# A file of LETOR or SVMlight has no names: each field says which column it is of.
+check_no_letor <- function(bytes, path) {
+  top <- rawToChar(utils::head(bytes, 200L))
+  if (!grepl("^[-+.0-9eE]+ +(qid:[0-9]+ +)?[0-9]+:[-+.0-9eE]+ *", top, useBytes = TRUE)) return(invisible())
+  ours <- if (grepl("qid:", top, fixed = TRUE, useBytes = TRUE)) "LETOR" else "SVMlight"
+  stop_data(sprintf(paste("\"%s\" has rows of the format %s (\"2 qid:1 1:0.5\"), which gbt_files() does not read;",
+                          "vignette(\"ranking\", package = \"gbt\") shows how to make a matrix of such a file"), path,
+                    ours), "x")
 }
 
 stop_zero <- function(path, line) {
@@ -308,7 +322,7 @@ parse_block <- function(names, block, path, line, sep, how, texts) {
     warned <- NULL # reported once it has returned, as it cleans up after itself then
     chunk <- withCallingHandlers(
       try_else(
-        fread_records(bytes, block$counts$doubled, sep, how, col.names = names, na.strings = how$na,
+        fread_records(bytes, block$counts, sep, how, col.names = names, na.strings = how$na,
                       integer64 = "double", stringsAsFactors = FALSE, keepLeadingZeros = FALSE, logical01 = FALSE,
                       colClasses = if (length(texts)) list(character = match(texts, names))),
         function(e) fail(if (grepl("col.names|column", conditionMessage(e))) wrong else conditionMessage(e))),

@@ -46,7 +46,8 @@
 #' @export
 gbt_query <- function(connection, statement, label = NULL, weight = NULL, offset = NULL, time = NULL, group = NULL,
                       columns = NULL, params = NULL, chunk_rows = 1e5, progress = FALSE, n_rows = NULL,
-                      exposure = NULL, texts = NULL) {
+                      exposure = NULL, texts = NULL, ...) {
+  check_source_dots(written_dots(...), names(formals(gbt_query)), "gbt_query()")
   need_package("DBI", "reading from a database")
   if (!isS4(connection) || !methods::is(connection, "DBIConnection")) {
     stop_argument(sprintf("`connection` must be a connection of package DBI, not %s", describe(connection)),

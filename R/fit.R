@@ -42,6 +42,7 @@ train_of <- function(captured, chosen, look) {
   if (whole) {
     by_query <- trains_on_queries(fit$response, fit$evaluation$metrics)
     warn_unused_order(fit$order, fit$params$boosting, model$params$cat_method, by_query)
+    if (is.null(chosen)) warn_unused_time(its, fit, model$params$cat_method) # else folds may have used it
     warn_unused_combine(fit$params$max_cat_combine, model$params$cat_method)
   }
   if (run$why == "error") stop_failed(model, run$error)

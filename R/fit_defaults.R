@@ -324,6 +324,8 @@ kept_and_chosen <- function(value, kept, named, request, facts, objective) {
   again <- rules_of(facts, objective, request$preset, c(named, shape_parameters))
   again <- again[setdiff(intersect(names(again), of_symmetric_trees), names(kept))]
   ours <- value[names(value) %in% host_table$name] # folds have no ensembles, and what is refitted does
+  bins <- request$args$value[["init_model"]]$params[["max_bin"]]
+  if (!is.null(ours$max_bin) && !is.null(bins)) ours$max_bin <- if (identical(bins, "exact")) exact_bins else bins
   list(kept = setdiff(names(kept), names(shape)), value = utils::modifyList(ours, c(kept, again)))
 }
 

@@ -91,7 +91,7 @@ mean_of_members <- function(members, model, fit, trainer = NULL) {
   out$race <- model$race
   out$provenance <- model$provenance
   if (!is.null(fit$recipe)) out$recipe <- fit$recipe
-  for (field in c("has_weights", "n_queries", "n_events")) out[[field]] <- model[[field]]
+  for (field in c("has_weights", "balanced", "n_queries", "n_events")) out[[field]] <- model[[field]]
   if (!is.null(model$masked_out)) out$masked_out <- masked_out_by_bins(out, fit)
   out
 }

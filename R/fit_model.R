@@ -33,6 +33,7 @@ finish_model <- function(trainer, fit, state, whole = TRUE) {
   if (!is.null(fit$start$model)) model <- with_history(model, fit$start$model, "continued")
   if (!is.null(fit$recipe)) model$recipe <- fit$recipe # code, so no part of bytes or files
   if (isTRUE(fit$data$has_weights)) model$has_weights <- TRUE # nor this
+  if (isTRUE(attr(fit$data$weight, "balanced"))) model$balanced <- TRUE # nor this
   model$n_queries <- fit$n_queries # nor this
   model$n_events <- fit$n_events # nor this
   if (whole && !is.null(fit$data$masked_out)) model$masked_out <- masked_out_responses(trainer, fit, model)

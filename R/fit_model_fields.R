@@ -6,8 +6,8 @@
 # parts.
 model_fields <- c("state", "cache", "objective", "classes", "response", "feature_names", "feature_types", "n_outputs",
                   "params", "nrounds", "best_round", "best_score", "evaluation_log", "has_offset", "formula", "terms",
-                  "exposure", "stopped", "has_weights", "n_queries", "n_events", "warned", "named", "by_rule", "race",
-                  "provenance", "n_obs", "auto_rounds", "version", "masked_out",
+                  "exposure", "stopped", "has_weights", "balanced", "n_queries", "n_events", "warned", "named",
+                  "by_rule", "race", "provenance", "n_obs", "auto_rounds", "version", "masked_out",
                   "baseline", "strata", "positions", "imported", "columns")
 
 # The reasons why a training ended, other than the number of rounds and early stopping.
@@ -59,6 +59,7 @@ model_fault <- function(m) {
     return(wrong("stopped", sprintf("NULL or one of %s", enumerate(stop_reasons, quote = "\""))))
   }
   if (!is.null(m$has_weights) && !isTRUE(m$has_weights)) return(wrong("has_weights", "NULL or TRUE"))
+  if (!is.null(m$balanced) && !isTRUE(m$balanced)) return(wrong("balanced", "NULL or TRUE"))
   if (!is.null(m$n_events) && !is_whole(m$n_events, 0, 2^53)) return(wrong("n_events", "NULL or a number of events"))
   if (!is.null(m$n_queries) && !is_number(m$n_queries, 1)) return(wrong("n_queries", "NULL or a number of 1 or more"))
   if (!is.null(m$warned) && !is_text(m$warned)) return(wrong("warned", "NULL or a text"))

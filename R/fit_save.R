@@ -18,7 +18,8 @@ meta_fields <- c("classes", "response", "params", "best_round", "best_score", "e
                  "has_offset", "formula", "terms", "exposure", "n_obs", "auto_rounds", "baseline", "strata",
                  "positions", "imported", "columns")
 
-only_in_files <- c("by_rule", "named", "race", "has_weights", "n_queries", "n_events", "provenance")
+only_in_files <- c("by_rule", "named", "race", "has_weights", "balanced", "n_queries", "n_events",
+                   "provenance")
 file_fields <- c(meta_fields, only_in_files, "user")
 
 model_meta <- function(fields) {

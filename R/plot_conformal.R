@@ -110,7 +110,7 @@ drawn_column <- function(x, output) {
     stop_argument(sprintf("the response has several columns; give one as `output`: %s",
                           enumerate(x$columns, quote = "\"")), "output")
   }
-  match(match_choice(output, x$columns, "output"), x$columns)
+  match(match_name(output, x$columns, "output"), x$columns)
 }
 
 check_conformal_choice <- function(newdata, y, threads) {

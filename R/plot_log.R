@@ -245,7 +245,7 @@ cv_lines <- function(cv, metric, from = 1) {
   log <- cv$evaluation_log
   has <- sub("_mean$", "", grep("_mean$", names(log), value = TRUE))
   if (length(has) == 0L || nrow(log) == 0L) stop_argument("there is no log to draw: no metric was evaluated", "x")
-  metric <- if (is.null(metric)) has[length(has)] else match_choice(metric, has, "metric")
+  metric <- if (is.null(metric)) has[length(has)] else match_name(metric, has, "metric")
   keep <- which(log$round >= from)
   if (length(keep) == 0L) {
     stop_argument(sprintf("`from` is %.0f, and the log ends with round %d", from, max(log$round)), "from")

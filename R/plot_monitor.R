@@ -80,7 +80,7 @@ monitor_shown <- function(x, top) {
 monitor_bins <- function(x, name) {
   bins <- attr(x, "bins")
   if (length(bins) == 0L) stop_argument("`x` has no bins of gbt_monitor() to draw", "x")
-  name <- match_choice(name, names(bins), "name")
+  name <- match_name(name, names(bins), "name")
   b <- bins[[name]]
   use <- b$reference > 0 | b$new > 0
   list(label = b$label[use], reference = (b$reference / sum(b$reference))[use], new = (b$new / sum(b$new))[use],

@@ -78,7 +78,7 @@ check_shap_choice <- function(row, against, by, columns, top_given) {
     stop_argument("`by` colours the dots of the plot against one column: give `against` as well", "by")
   }
   for (one in list(against, by)) {
-    if (!is.null(one)) match_choice(one, columns, if (identical(one, against)) "against" else "by")
+    if (!is.null(one)) match_name(one, columns, if (identical(one, against)) "against" else "by")
   }
 }
 
@@ -90,7 +90,7 @@ shap_row <- function(x, row, columns) {
   }
   if (is.character(row)) {
     if (is.null(names)) stop_argument("the rows have no names; give the number of a row", "row")
-    return(match(match_choice(row, names, "row"), names))
+    return(match(match_name(row, names, "row"), names))
   }
   row <- check_whole(row, "row", 1)
   rows <- given_or(x$rows, seq_len(dim(x$values)[1L]))

@@ -101,9 +101,10 @@ as_tibble_if_there <- function(x) {
 #'
 #' With mlr3proba there is `surv.gbt`, for tasks of times: objective `"cox"`, or `objective = "aft"`, which also takes
 #' times censored on the left or in intervals. Its predictions have all types: `crank` and `lp` (the logarithm of the
-#' relative hazard, for `"aft"` the score with its sign turned: higher means earlier), `distr` (chances to survive
-#' the event times of training, or 500 of them, or the times of the parameter `times`) and `response` (the expected
-#' time, see [predict.gbt()]). `strata` names a column. Curves of models of hazards are left out with `trees`.
+#' relative hazard, for `"aft"` the score with its sign turned: higher means earlier), `distr` (probabilities to
+#' survive beyond the event times of training, or 500 of them, or the times of the parameter `times`) and `response`
+#' (the expected time, see [predict.gbt()]). `strata` names a column. Curves of models of hazards are left out with
+#' `trees`.
 #' ```r
 #' lrn("surv.gbt")$train(tsk("rats"))$predict(tsk("rats"))$score(msrs(c("surv.cindex", "surv.graf")))
 #' ```
@@ -133,6 +134,7 @@ as_tibble_if_there <- function(x) {
 #' the response, to the bit where no `exp()` is in it; of models imported from XGBoost, which adds in float32, to about
 #' 6 digits. Models have up to 2,000 trees of 60 layers. dbplyr and orbital write numbers with 15 digits, by which a row
 #' next to a threshold may go another way: `gbt_export(model, "model.sql")` writes all digits, and several outputs.
+#' `tidypredict::tidypredict_test(model, data)` compares the expression with `predict()`.
 #'
 #' @section knitr:
 #' A model that is printed in a document is shown as [print()] shows it. `kable(model)` is the table of

@@ -21,6 +21,38 @@ tidypredict_fit.gbt <- function(model) {
   response_expression(sum_expression(trees, info, rounds_used(model)), objective_info(model$objective), model$objective)
 }
 
+# Whether the expression gives the numbers of predict(), in the form that tidypredict prints. A model keeps no training
+# data, so rows must be given.
+#' @exportS3Method tidypredict::tidypredict_test
+tidypredict_test.gbt <- function(model, df = NULL, threshold = 1e-12, include_intervals = FALSE, max_rows = NULL,
+                                 xg_df = NULL) {
+  check_model(model, "model")
+  if (is.null(df)) {
+    stop_argument("`df` is missing: a model does not keep its training data, so give rows: tidypredict_test(model, df)",
+                  "df")
+  }
+  if (!is.data.frame(df)) stop_argument(sprintf("`df` must be a data frame, not %s", describe(df)), "df")
+  if (!isFALSE(include_intervals)) {
+    stop_unsupported("an expression of columns has no intervals; leave `include_intervals` out", "include_intervals")
+  }
+  if (!is.null(max_rows)) df <- df[seq_len(min(nrow(df), check_whole(max_rows, "max_rows", 1))), , drop = FALSE]
+  fit <- as.vector(predict.gbt(model, df))
+  made <- rep_len(as.double(eval(tidypredict_fit.gbt(model), df, globalenv())), length(fit))
+  off <- fit - made
+  above <- abs(off) > threshold
+  text <- if (any(above)) {
+    sprintf("%s above it; the largest difference is %s", counted(sum(above), "row"), format(max(abs(off))))
+  } else {
+    sprintf("all of %s are within it", counted(length(fit), "row"))
+  }
+  structure(class = c("tidypredict_test", "list"), list(
+    model_call = model$call,
+    raw_results = data.frame(rowid = seq_along(fit), fit = fit, fit_te = made, fit_diff = off, fit_threshold = above),
+    message = sprintf("tidypredict test results\nDifference threshold: %s\n%s\n", format(threshold), text),
+    alert = any(above)
+  ))
+}
+
 # Refuses models that no expression of columns can be.
 check_as_expression <- function(model, info, nodes) {
   refuse <- function(why, name = NULL) {

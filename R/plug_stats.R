@@ -8,7 +8,7 @@
 #' have no number of parameters.
 #' `simulate()` draws responses for rows of data by the distribution of the objective; as [stats::simulate()] wants it,
 #' the result has the attribute `seed`, by which the draws can be repeated. Draws of distributions (`dist_normal` and
-#' so on) are quantiles of even chances, the same on all systems. `terms()` are those of the model's formula,
+#' so on) are quantiles of uniform random numbers, the same on all systems. `terms()` are those of the model's formula,
 #' with columns instead of a dot. `model.frame()` is an error that says what to do. A deviance or a log-likelihood of
 #' classes is computed from the scores, so it is finite even if a probability prints as 0 or 1.
 #'
@@ -58,7 +58,7 @@ residuals.gbt <- function(object, newdata, y = NULL, ...) {
   check_model(object)
   if (object$n_outputs > 1L && !is_distribution(object$objective) && is.null(object$columns)) {
     stop_unsupported(if (is.null(class_labels(object))) {
-      "a model of several quantiles, or of an objective by functions with several outputs, has no residuals"
+      "a model of several quantiles, or of a custom objective with several outputs, has no residuals"
     } else {
       "a model of more than two classes has no residuals; predict(type = \"prob\") gives probabilities"
     })

@@ -107,6 +107,7 @@ maps_of_columns <- function(prob, m, weight, method) {
     at <- which(!is.na(m[, k]))
     y <- m[at, k]
     name <- colnames(m)[k]
+    check_columns_filled(m[, k, drop = FALSE], "cannot be calibrated")
     share <- which(y != floor(y))
     if (length(share)) {
       stop_unsupported(sprintf("calibration needs labels of 0 and 1, and column `%s` has shares such as %s", name,

@@ -116,6 +116,7 @@ gbt_conformal <- function(object, data = NULL, y = NULL, ..., method = NULL, sca
   n <- n_rows_of(rows)
   if (n == 0) stop_data("the data have no rows", "data")
   label <- given_labels(first, data, y, n)
+  if (!is.null(first$columns)) check_columns_filled(matrix_of_label(label), "has no intervals")
   chosen <- method_of_labels(chosen, first, label, is.null(method))
   out <- structure(class = "gbt_conformal", list(method = chosen, models = models, scale = scale, n = n))
   out$columns <- first$columns
@@ -240,6 +241,7 @@ conformal_of_folds <- function(cv, data, y) {
   label <- given_labels(cv$models[[1L]], data, y, n)
   check_rows_of_cv(cv, label)
   columns <- cv$models[[1L]]$columns
+  if (!is.null(columns)) check_columns_filled(matrix_of_label(label), "has no intervals")
   if (is.null(columns) && takes_shares(cv$models[[1L]]) && all(label %in% c(0, 1))) stop_sets_of_folds()
   fold <- integer(n)
   for (k in seq_along(cv$folds)) fold[cv$folds[[k]]] <- k
@@ -352,7 +354,8 @@ predict.gbt_conformal <- function(object, newdata, type = NULL, level = 0.9, off
   if (is.null(object$columns)) return(answers_of(object, parts, level, kind, weights))
   each <- stats::setNames(seq_along(object$columns), object$columns)
   with_conditions_once(lapply(each, function(k) {
-    answers_of(conformal_column(object, k), parts_of_column(parts, k), level, kind, weights)
+    in_column(object$columns[k], answers_of(conformal_column(object, k), parts_of_column(parts, k), level, kind,
+                                            weights))
   }))
 }
 

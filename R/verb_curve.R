@@ -135,8 +135,11 @@ gbt_curve <- function(observed, predicted, type = c("calibration", "lift", "gain
     if (!is.null(strata)) stop_argument("`strata` is for curves of times with strata; leave it out", "strata")
     its <- curve_predictions(model, data, y, weights, offset, exposure, trees, threads, class)
     check_two_classes(its$observed, type)
-    return(of_response(made_curve(its$observed, its$predicted, type, its$weight, bins, !missing(bins), its$of,
-                                  its$series)))
+    has_bins <- !missing(bins)
+    made <- function() {
+      made_curve(its$observed, its$predicted, type, its$weight, bins, has_bins, its$of, its$series)
+    }
+    return(of_response(if (identical(names(its$of), "column")) in_column(its$of[[1L]], made()) else made()))
   }
   own <- list(data = data, y = y, class = class, offset = offset, exposure = exposure, trees = trees, times = times,
               group = group, strata = strata)
@@ -193,18 +196,23 @@ made_curve <- function(observed, predicted, type, weights, bins, given, of = NUL
   }
   bins <- check_whole(bins, "bins", 1, 1e6)
   several <- is.list(observed) && !is.object(observed)
-  observed <- if (several) lapply(observed, curve_observed, type) else curve_observed(observed, type)
+  of_part <- function(name, code) { # of one curve of several
+    switch(series, column = in_column(name, code), class = in_part(sprintf("class \"%s\"", name), code), code)
+  }
+  of_each <- function(parts, f) Map(function(part, name) of_part(name, f(part)), parts, names(parts))
+  see <- function(v) curve_observed(v, type)
+  observed <- if (several) of_each(observed, see) else see(observed)
   first <- if (several) observed[[1L]] else observed
   if (length(first) == 0L) stop_data("`observed` has no rows", "observed")
   weigh <- function(w) given_or(check_rating_weights(w, length(first)), rep(1, length(first)))
-  weight <- if (is.list(weights) && !is.object(weights)) lapply(weights, weigh) else weigh(weights)
+  weight <- if (is.list(weights) && !is.object(weights)) of_each(weights, weigh) else weigh(weights)
   if (!is.list(predicted)) {
     return(structure(join_curves(list(one_curve(observed, predicted, type, weight, bins, "predicted"))), of = of))
   }
   names <- check_curve_names(names(predicted))
   each <- lapply(seq_along(names), function(k) {
-    one_curve(if (several) observed[[k]] else observed, .subset2(predicted, k), type,
-              if (is.list(weight)) weight[[k]] else weight, bins, paste0("predicted$", names[k]))
+    of_part(names[k], one_curve(if (several) observed[[k]] else observed, .subset2(predicted, k), type,
+                                if (is.list(weight)) weight[[k]] else weight, bins, paste0("predicted$", names[k])))
   })
   structure(join_curves(stats::setNames(each, names), series), of = of)
 }
@@ -292,7 +300,7 @@ class_series <- function(model, known, label, class) {
     return(list(observed = label, predicted = known[, 1L]))
   }
   if (ncol(known) == 1L) known <- cbind(1 - known[, 1L], known[, 1L])
-  chosen <- if (!is.null(class)) match(match_choice(as.character(class), classes, "class"), classes) else
+  chosen <- if (!is.null(class)) match(match_name(as.character(class), classes, "class"), classes) else
     if (length(classes) == 2L) 2L
   against <- function(k) as.double(label == k - 1)
   if (length(chosen)) return(list(observed = against(chosen), predicted = known[, chosen], of = classes[chosen]))

@@ -5,11 +5,20 @@
 column_series <- function(known, label, weight, class) {
   m <- matrix_of_label(label)
   names <- colnames(m)
+  k <- if (!is.null(class)) match(match_name(as.character(class), names, "class"), names)
+  check_columns_filled(m[, given_or(k, seq_along(names)), drop = FALSE],
+                       paste0("has no curve", if (is.null(k)) "; name another column as `class`"))
   absent <- is.na(m)
   m[absent] <- 0
-  weigh <- function(k) (!absent[, k]) * given_or(weight, 1)
-  if (!is.null(class)) {
-    k <- match(match_choice(as.character(class), names, "class"), names)
+  weigh <- function(k) {
+    out <- (!absent[, k]) * given_or(weight, 1)
+    if (all(out == 0)) {
+      stop_data(sprintf("`weights` are 0 in all rows that have a value of column `%s` of the response", names[k]),
+                names[k])
+    }
+    out
+  }
+  if (!is.null(k)) {
     return(list(observed = m[, k], predicted = known[, k], of = c(column = names[k]), weight = weigh(k)))
   }
   each <- stats::setNames(seq_along(names), names)

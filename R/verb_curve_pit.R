@@ -21,7 +21,7 @@ pit_curve <- function(models, rows, bins) {
     its <- do.call(rows_to_judge, c(list(one), unname(rows)))
     weight <- given_or(its$weight, rep(1, length(its$label)))
     if (!is.null(levels_of(its$model))) return(level_histogram(its, weight, rows$threads))
-    pit_histogram(chances_of_rows(its, rows$threads), weight, bins)
+    pit_histogram(probabilities_of_rows(its, rows$threads), weight, bins)
   }))
 }
 
@@ -42,8 +42,8 @@ histogram_of <- function(edge, in_bin, weight, per) {
        lower = per * its$lower, upper = per * its$upper, weight = in_bin)
 }
 
-# list(less, upto): the chances of less than what was observed, and of this or less.
-chances_of_rows <- function(its, threads) {
+# list(less, upto): the probabilities of less than what was observed, and of this or less.
+probabilities_of_rows <- function(its, threads) {
   below <- function(at) ask_distribution(its$score, its$model, "below", at, threads = resolve_threads(threads))
   upto <- below(its$label)
   if (!takes_counts(its$model$objective)) return(list(less = upto, upto = upto))
@@ -51,10 +51,10 @@ chances_of_rows <- function(its, threads) {
 }
 
 # Rows are added up in an order of their own, so that theirs does not matter.
-pit_histogram <- function(chance, weight, bins) {
-  at <- order(chance$upto, chance$less, weight)
-  less <- chance$less[at]
-  wide <- chance$upto[at] - less
+pit_histogram <- function(below, weight, bins) {
+  at <- order(below$upto, below$less, weight)
+  less <- below$less[at]
+  wide <- below$upto[at] - less
   weight <- weight[at]
   edge <- seq(0, bins) / bins
   upto <- vapply(edge, function(e) {

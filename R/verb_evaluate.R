@@ -94,6 +94,7 @@ evaluate <- function(model, x, y, given, group, by, what, plan) {
 evaluate_own_rows <- function(model, x, y, given, group, by, what, plan) {
   rows <- rows_to_judge(model, x, y, given$weights, given$offset, given$exposure, given$trees, plan$threads,
                         given$strata)
+  warn_columns_gone(rows$label)
   what <- fitting_metrics(what, rows)
   rows$baseline <- of_evaluation(baseline_of_rows(what, model, rows, given$trees))
   check_same_on_ranks(what$name, "the metrics", "; give all ranks the same `metrics`")

@@ -106,7 +106,7 @@ gbt_export <- function(model, file, format = NULL, name = "model", ...) {
 
 # The name of a format, given or by the end of a file's name.
 export_format <- function(format, file, formats) {
-  if (!is.null(format)) return(match_choice(format, formats$name, "format"))
+  if (!is.null(format)) return(match_name(format, formats$name, "format"))
   ends <- nzchar(formats$extension)
   hit <- ends & endsWith(tolower(file), paste0(".", formats$extension))
   if (any(hit)) return(formats$name[which.max(ifelse(hit, nchar(formats$extension), 0L))])

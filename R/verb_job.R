@@ -41,13 +41,15 @@
 #' given, so that the next job draws another one.
 #'
 #' @section How it ends:
-#' A job runs until it is done, fails or is cancelled, or until this session ends, or the object is garbage. Then the
-#' process is ended, and its files are removed. Errors of the process are raised again by `gbt_job_result()`, with their
-#' classes and fields, and its warnings and messages come with the first call of it. A process that was killed, or that
-#' crashed, is an error of class `gbt_error_job` that says so. Ctrl-C in the console does not reach the process;
-#' `gbt_job_cancel()` does, within 0.2 s also in the middle of a round (on Windows without the package callr at the end
-#' of the round). Processes of mirai are its own: it decides whether Ctrl-C reaches them. Where this session is killed,
-#' a job in one of them notices at the end of its round (on Windows, and on another machine, it goes on to its end).
+#' Where the data are a data frame or a matrix, names of arguments, parameters, the response and metrics are checked by
+#' `gbt_job()` itself, before the process is started. A job runs until it is done, fails or is cancelled, or until this
+#' session ends, or the object is garbage. Then the process is ended, and its files are removed. Errors of the process
+#' are raised again by `gbt_job_result()`, with their classes and fields, and its warnings and messages come with the
+#' first call of it. A process that was killed, or that crashed, is an error of class `gbt_error_job` that says so.
+#' Ctrl-C in the console does not reach the process; `gbt_job_cancel()` does, within 0.2 s also in the middle of a round
+#' (on Windows without the package callr at the end of the round). Processes of mirai are its own: it decides whether
+#' Ctrl-C reaches them. Where this session is killed, a job in one of them notices at the end of its round (on Windows,
+#' and on another machine, it goes on to its end).
 #'
 #' Several jobs may run at once. Each uses `threads` threads, so share them out.
 #'
@@ -102,6 +104,7 @@ gbt_job <- function(..., fun = gbt_train, by = NULL) {
   name <- has_own_function(fun)
   args <- job_values(given, fun)
   work <- job_work(args, fun, name)
+  check_job_training(args, name)
   job <- list2env(list(
     owner = Sys.getpid(), folder = new_job_folder(), process = NULL, call = tidy_call(sys.call()),
     what = if (name %in% c("gbt_train", "gbt_cv", "gbt_tune")) small_call(call_of(given, name)),

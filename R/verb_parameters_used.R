@@ -134,7 +134,10 @@ param_text_of <- function(value, name) {
   if (name %in% params_table()$name && is_switch(table_row(params_table(), match(name, params_table()$name)))) {
     return(paste(value == 1, collapse = ", "))
   }
-  paste(if (is.character(value)) value else format_number(value), collapse = ", ")
+  shown <- if (is.character(value)) value else format_number(value)
+  n <- length(shown)
+  if (n > 12L && !is.character(value)) shown <- c(shown[1:5], "...", sprintf("%s (%d numbers)", shown[n], n))
+  paste(shown, collapse = ", ")
 }
 
 # "carat 1, depth -1" of the numbers of some features, "{a, b}, {c}" of sets of features, "a {sets, count}" of sets by

@@ -251,7 +251,7 @@ predict_rows <- function(object, newdata, plan, offset = NULL, exposure = NULL) 
   offset <- add_offsets(add_offsets(offset, seen$offset), exposed)
   offset <- check_offset(offset, frame$n_rows, object$n_outputs)
   if (!known && object$has_offset && plan$type != "leaf") warn_no_offset(object)
-  if (plan$as_usual) warn_unseen(object, frame, plan$threads)
+  if (plan$as_usual) warn_unseen(object, frame, newdata, plan$threads)
   if (plan$type %in% c("contrib", "interaction")) {
     return(predict_contributions(object, frame, plan, offset, row_labels(newdata)))
   }
@@ -330,12 +330,16 @@ predict_threads <- function(threads, n_steps) {
   structure(1L, simd = simd_code())
 }
 
-check_predict_type <- function(type, object) {
+# A type by gbt's name, where other packages have another one for it.
+known_as_type <- function(type) {
   one <- if (is.character(type) && length(type) == 1L) type else ""
-  if (one %in% c("raw", "margin", "raw_score")) type <- "link" # what other packages call it
-  if (one %in% c("probability", "probabilities")) type <- "prob"
-  if (one %in% c("shap", "terms")) type <- "contrib"
-  type <- match_choice(type, predict_types, "type")
+  if (one %in% c("raw", "margin", "raw_score")) return("link")
+  if (one %in% c("probability", "probabilities")) return("prob")
+  if (one %in% c("shap", "terms")) "contrib" else type
+}
+
+check_predict_type <- function(type, object) {
+  type <- match_choice(known_as_type(type), predict_types, "type")
   if (type == "parameters" && !is_distribution(object$objective)) {
     stop_unsupported(sprintf(paste("type = \"parameters\" needs a model of distributions, such as objective",
                                    "\"dist_normal\"; this one has objective \"%s\""), object$objective), "type")

@@ -11,7 +11,8 @@
 #' @section Models from files:
 #' A model of [gbt_load()] has no call, but most of what a call says: `gbt_refit(model, data = new)` trains it again on
 #' new data, with its formula and the constants in it, objective, parameters (also those that rules had chosen), number
-#' of rounds, seed, class weights as numbers, `cat_features`, and the column of the exposure. `update()` does the same
+#' of rounds, seed, class weights (`"balanced"` balances the classes of the new data), `cat_features`, and the column of
+#' the exposure. `update()` does the same
 #' with other arguments. For the data of the first training the model has the same trees. A model that was not trained
 #' by a formula needs `x` and `y`.
 #'
@@ -177,8 +178,19 @@ chosen_rounds <- function(object, rule) {
     if (rule == "one_se") stop_argument("`rule = \"one_se\"` needs the result of gbt_cv()", "rule")
     return(rounds_used(object))
   }
-  if (is.null(object$best_round)) return(object$nrounds)
+  if (is.null(object$best_round)) {
+    if (!is.null(object$metric) && !is.na(object$metric)) warn_no_best_round(object)
+    return(object$nrounds)
+  }
   if (rule == "best") object$best_round else object$one_se_round
+}
+
+# The metric of a cross-validation that was to choose the number of rounds has no finite value.
+warn_no_best_round <- function(cv) {
+  if (any(is.finite(cv$evaluation_log[[paste0(cv$metric, "_mean")]]))) return(invisible()) # not known what is better
+  warn_gbt("metric", sprintf(paste("metric \"%s\" of the cross-validation has no finite value, so it chose no number",
+                                   "of rounds; all %d are trained; give `nrounds`, or run gbt_cv() with another",
+                                   "`eval_metric`"), sub("^test_", "", cv$metric), cv$nrounds))
 }
 
 tuned_rounds <- function(object, rule) {

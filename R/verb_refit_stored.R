@@ -94,6 +94,7 @@ stored_parameters <- function(object) {
   if (!"aft_scale" %in% object$named) unused <- c(unused, "aft_scale") # it was estimated
   params <- params[setdiff(names(params), unused)]
   params <- without_gone_parameters(params, object)
+  if (isTRUE(object$balanced)) params$class_weights <- "balanced" # of the new data
   for (name in intersect(c("monotone", "first_use_penalty", "feature_weights"), names(params))) {
     differs <- params[[name]] != (name == "feature_weights")
     if (any(differs)) params[[name]] <- params[[name]][differs] # the others may be no features of the new data

@@ -30,6 +30,7 @@
 #' @param quiet `FALSE` shows what rmarkdown says.
 #' @param group For models of ranking: the query of every row, as values or the name of a column.
 #' @param strata For models of times with strata: those of the rows, as in [gbt_evaluate()].
+#' @param ... Must be empty: a misspelt argument is an error.
 #' @return The path of the file, invisibly.
 #' @seealso [gbt_evaluate()], [gbt_importance()], [gbt_partial()], [gbt_shap()], [gbt_interactions()], which the report
 #'   is made of.
@@ -41,7 +42,8 @@
 #' }
 #' @export
 gbt_report <- function(model, data, file, y = NULL, by = NULL, effects = 6, rows = 1000, title = "Model report",
-                       seed = 1, quiet = TRUE, group = NULL, strata = NULL) {
+                       seed = 1, quiet = TRUE, group = NULL, strata = NULL, ...) {
+  check_no_dots(written_dots(...), names(formals(gbt_report)))
   if (missing(model)) stop_argument("`model` is missing: gbt_report(model, data, \"report.html\")", "model")
   check_model(if (inherits(model, "gbt_calibrated")) model[["model"]] else model, "model")
   if (missing(data) || !is.data.frame(data)) stop_argument("`data` must be a data frame", "data")

@@ -125,6 +125,10 @@ tune <- function(captured, plan) {
   args <- request$args$value
   space <- read_space(plan$space, plan$log_scale, args)
   rows <- cross_rows(its$source, request, plan)
+  if ("eta_scale" %in% names(space)) { # else each configuration would say so
+    read_objective_params(rows$response$objective, list(value = list(eta_scale = 1), typed = c(eta_scale = "eta_scale"),
+                                                        of_model = TRUE))
+  }
   metrics <- resolve_metrics(args[["eval_metric"]], rows$response)
   last <- length(metrics$name)
   if (last == 0L || is.na(metrics$maximise)) {
@@ -209,9 +213,8 @@ run_search <- function(search) {
   state$stopped <- "done"
   text <- late_tune_text(search, state)
   run <- function() with_late_line(search$request$host$late, text, run_stages(search, state, n))
-  outcome <- tryCatch(try_else(run(), function(e) {
-    if (any(state$done$stage > 0L)) package_state$interrupted <- search_result(search, state, "time")
-    stop(e)
+  outcome <- tryCatch(withCallingHandlers(run(), error = function(e) { # a time limit, mostly
+    package_state$interrupted <- if (any(state$done$stage > 0L)) search_result(search, state, "time")
   }), interrupt = identity)
   if (!inherits(outcome, "condition")) {
     warn_reason(reason_of_configs(state$reasons))

@@ -6,13 +6,13 @@
 
 # Parameters of which configurations may differ: what decides how trees are grown from data that are binned already.
 tunable_parameters <- function() {
-  c(setdiff(params_table()$name, c("seed", "grad_bits", "hist_memory", "device_memory")), "cat_method")
+  c(setdiff(params_table()$name, c("seed", "grad_bits", "hist_memory", "device_memory")), "cat_method", "eta_scale")
 }
 
 # Ranges of these that begin above 0 are drawn on a logarithmic scale: what matters there are ratios.
-log_parameters <- c("eta", "max_leaves", "lambda", "alpha", "gamma", "min_child_weight", "min_data_in_leaf",
-                    "max_delta_step", "leaf_iterations", "path_smooth", "cat_smooth", "cat_l2", "cat_prior",
-                    "min_data_per_group", "mvs_reg")
+log_parameters <- c("eta", "eta_scale", "max_leaves", "lambda", "alpha", "gamma", "min_child_weight",
+                    "min_data_in_leaf", "max_delta_step", "leaf_iterations", "path_smooth", "cat_smooth", "cat_l2",
+                    "cat_prior", "min_data_per_group", "mvs_reg")
 
 # Where the user gives none.
 usual_space <- list(
@@ -85,9 +85,10 @@ read_log_scale <- function(log_scale, names) {
 
 # One parameter of the space. value: two numbers for a range, or the values.
 read_range <- function(name, typed, value, scale) {
-  table <- params_table()
+  table <- if (name == "eta_scale") objective_info("dist_normal")$params else params_table()
   at <- match(name, table$name)
   info <- if (!is.na(at)) table_row(table, at)
+  if (name == "eta_scale") info$kind <- "real"
   if (!(is.atomic(value) || is.list(value)) || is.object(value) || length(value) == 0L || !is.null(dim(value))) {
     stop_argument(sprintf("%s in `space` must be a range, c(low, high), or a list of values, not %s",
                           param_text(name, typed), describe(value)), name)

@@ -9,6 +9,7 @@
 #' @param object A model, or a [gbt_data()] that was made with a `reference`, whose rows are counted.
 #' @param newdata With a model: the rows to count, as for [predict.gbt()].
 #' @param threads Number of threads, see [gbt_threads()].
+#' @param ... Must be empty: a misspelt argument is an error.
 #' @return Numbers named by the columns with levels (factors, ordered factors, texts, `cat_features`): the rows with a
 #'   level that the training data did not have.
 #' @seealso [predict.gbt()]
@@ -16,7 +17,8 @@
 #' m <- gbt_train(Petal.Width ~ ., iris[1:100, ], nrounds = 5, threads = 1)
 #' gbt_unseen(m, iris)
 #' @export
-gbt_unseen <- function(object, newdata, threads = NULL) {
+gbt_unseen <- function(object, newdata, threads = NULL, ...) {
+  check_no_dots(written_dots(...), names(formals(gbt_unseen)))
   if (inherits(object, "gbt_data")) {
     if (!missing(newdata)) {
       stop_argument(paste("`newdata` can only be used with a model; a gbt_data object has its own rows: leave",
@@ -38,17 +40,32 @@ gbt_unseen <- function(object, newdata, threads = NULL) {
 # A few rows may have new levels by chance.
 rows_to_warn_of_unseen <- 20
 
-warn_unseen <- function(object, frame, threads) {
+# data: the new rows, in which the terms of a formula were evaluated.
+warn_unseen <- function(object, frame, data, threads) {
+  if (frame$n_rows < rows_to_warn_of_unseen) return(invisible())
   has <- which(!frame$type %in% enums$feature_type[["numeric"]])
-  if (frame$n_rows < rows_to_warn_of_unseen || length(has) == 0L) return(invisible())
-  n <- .Call(C_gbt_unseen, object$state, object$cache, frame, resolve_threads(threads))
+  n <- if (length(has)) .Call(C_gbt_unseen, object$state, object$cache, frame, resolve_threads(threads))
   at <- Filter(function(j) n[j] > 0 && n[j] + sum(is.na(frame_column(frame, j))) == frame$n_rows, has)
-  if (length(at) > 0L) {
-    used <- importance_sums(object, object$nrounds, "column")
-    at <- at[frame$names[at] %in% used$feature[used$frequency > 0]]
-  }
-  if (length(at) == 0L) return(invisible())
+  within <- unknown_in_terms(object$terms, data)
+  if (length(at) + length(within) == 0L) return(invisible())
+  sums <- importance_sums(object, object$nrounds, "column")
+  used <- sums$feature[sums$frequency > 0]
+  design <- object$terms
+  terms <- lapply(c(design$features[names(design$features) %in% used], design$offset), parse_design)
+  columns <- union(intersect(frame$names[at], used), intersect(within, variables_of(terms)))
+  if (length(columns) == 0L) return(invisible())
   warn_gbt("unseen", sprintf(paste("no value of column%s %s is a level of the training data; compare the levels, or",
                                    "give `unseen` if this is intended"),
-                             if (length(at) > 1L) "s" else "", enumerate(frame$names[at])), columns = frame$names[at])
+                             if (length(columns) > 1L) "s" else "", enumerate(columns)), columns = columns)
+}
+
+# Columns of levels in computed terms of which no value is known.
+unknown_in_terms <- function(design, data) {
+  if (!is.data.frame(data)) return(character(0))
+  Filter(function(name) {
+    v <- .subset2(data, match(name, names(data)))
+    texts <- if (is.factor(v)) levels(v)[unique(as.integer(v))] else unique(as.character(v))
+    texts <- texts[!is.na(texts)]
+    length(texts) > 0L && !any(as_utf8(texts, sprintf("a level of column `%s`", name), name) %in% design$levels[[name]])
+  }, intersect(names(design$levels), names(data)))
 }

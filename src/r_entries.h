@@ -36,7 +36,7 @@ SEXP r_gbt_export_formats(void);
 SEXP r_gbt_gzip_tail(SEXP bytes);
 SEXP r_gbt_hold_out(SEXP n_rows, SEXP share, SEXP seed, SEXP class);
 SEXP r_gbt_import(SEXP bytes);
-SEXP r_gbt_mark_doubled(SEXP bytes, SEXP sep, SEXP mark);
+SEXP r_gbt_mark_quoted(SEXP bytes, SEXP sep, SEXP marks);
 SEXP r_gbt_metric_check(SEXP metric, SEXP param, SEXP objective, SEXP n_outputs);
 SEXP r_gbt_metric_default(SEXP metric, SEXP objective, SEXP n_outputs);
 SEXP r_gbt_metric_labels_check(SEXP metric, SEXP param, SEXP label, SEXP data, SEXP numbers);
@@ -138,7 +138,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(gzip_tail, 1) \
   X(hold_out, 4) \
   X(import, 1) \
-  X(mark_doubled, 3) \
+  X(mark_quoted, 3) \
   X(metric_check, 4) \
   X(metric_default, 3) \
   X(metric_labels_check, 5) \

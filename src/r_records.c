@@ -129,11 +129,12 @@ SEXP r_gbt_drop_blank(SEXP bytes, SEXP sep) {
   return out;
 }
 
-/* The bytes with one byte, `mark`, for every pair of quotes that stands for one. */
-SEXP r_gbt_mark_doubled(SEXP bytes, SEXP sep, SEXP mark) {
+/* The bytes with one byte for what may be in a quoted field only: marks[0] for every pair of quotes that stands for
+ * one, marks[1] for every line feed. */
+SEXP r_gbt_mark_quoted(SEXP bytes, SEXP sep, SEXP marks) {
   const R_xlen_t n = Rf_xlength(bytes);
   quotes q = quotes_of(bytes, sep);
-  if (Rf_xlength(raw_arg(mark)) != 1) r_stop("`mark` must be one byte");
+  if (Rf_xlength(raw_arg(marks)) != 2) r_stop("`marks` must be two bytes");
   SEXP room = PROTECT(Rf_allocVector(RAWSXP, n));
   unsigned char *to = RAW(room);
   R_xlen_t taken = 0;
@@ -141,9 +142,9 @@ SEXP r_gbt_mark_doubled(SEXP bytes, SEXP sep, SEXP mark) {
     const R_xlen_t before = q.doubled;
     if (q.x[i] == '"') take_quote(&q, i);
     if (q.doubled > before)
-      to[taken - 1] = RAW_RO(mark)[0]; /* in place of the first of them */
+      to[taken - 1] = RAW_RO(marks)[0]; /* in place of the first of them */
     else
-      to[taken++] = q.x[i];
+      to[taken++] = q.open && q.x[i] == '\n' ? RAW_RO(marks)[1] : q.x[i];
   }
   SEXP out = Rf_xlengthgets(room, taken);
   UNPROTECT(1);

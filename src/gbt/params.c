@@ -161,7 +161,7 @@ static const struct owned {
 } owned[] = {
   {"top_rate", "sampling_method", "goss"}, {"other_rate", "sampling_method", "goss"},
   {"mvs_reg", "sampling_method", "mvs"},   {"bagging_temperature", "sampling_method", "bayesian"},
-  {"linear_lambda", "leaf_model", "linear"},
+  {"linear_lambda", "leaf_model", "linear"}, {"sketch", "multi_strategy", "multi_output_tree"},
 };
 
 /* The text of an enum's value, which is one of its choices. */

@@ -390,6 +390,12 @@ test_that("mistakes in times and groups are named", {
   expect_warning(train(time = when, cat_method = "sets"), "`time` has no effect", class = "gbt_warning_order")
   expect_warning(gbt_train(y ~ ., cbind(x, y = y), group = who, cat_method = "sets", nrounds = 1, threads = 1),
                  "`group` has no effect: the objective is not a ranking objective, such", class = "gbt_warning_order")
+  data <- gbt_data(x, y, time = when, threads = 1)
+  prepared <- function(...) gbt_train(data, ..., cat_method = "sets", nrounds = 1, threads = 1)
+  expect_warning(prepared(), "`time` of the gbt_data has no effect in this training", class = "gbt_warning_order")
+  expect_no_warning(prepared(time = NULL))
+  expect_no_warning(gbt_train(data, cat_method = "target", nrounds = 1, threads = 1))
+  expect_no_warning(gbt_refit(gbt_cv(data, folds = 3, cat_method = "sets", nrounds = 1, threads = 1)))
   expect_no_warning(train(time = when, cat_method = "sets", valid = 0.2)) # says which rows are held out
   expect_no_warning(train(group = who, cat_method = "sets", valid = 0.2))
   expect_error(gbt_train(x[1, ], y[1], time = 1, valid = 0.5, nrounds = 1), "there is only one row",

@@ -86,3 +86,11 @@ test_that("what cannot be is said", {
     gbt_train(mtcars[-9], mtcars$am / 2, objective = "logistic", class_weights = "balanced")
   })
 })
+
+test_that("values with names and without are an error", {
+  d <- few()
+  expect_error(gbt_train(d$x, d$y, class_weights = c(setosa = 2, 1, 1), nrounds = 1), "number 2 has none",
+               class = "gbt_error_argument")
+  expect_error(gbt_train(d$x, d$y, subsample = c(0.5, virginica = 1), nrounds = 1), "`subsample`.*number 1 has none",
+               class = "gbt_error_argument")
+})

@@ -316,3 +316,14 @@ test_that("rules hold for every kind of training", {
   sparse <- Matrix::Matrix(matrix(rep(c(0, 0, 1, 2), 60), 60), sparse = TRUE)
   expect_setequal(gbt_train(sparse, cos(1:60), nrounds = 4, threads = 1)$by_rule, names(of()))
 })
+
+test_that("a preset that goes on from a model keeps its number of bins", {
+  fit <- function(...) gbt_train(mpg ~ ., mtcars, nrounds = 2, threads = 1, ...)
+  first <- fit(max_bin = 60)
+  more <- fit(preset = "fast", init_model = first)
+  expect_identical(more$params$max_bin, 60)
+  expect_identical(more$state, fit(preset = "fast", init_model = first, max_bin = 60)$state)
+  expect_identical(fit(preset = "fast", init_model = first, max_bin = 90)$params$max_bin, 90)
+  expect_identical(fit(preset = "fast", init_model = fit(max_bin = "exact"))$params$max_bin, "exact")
+  expect_identical(fit(preset = "fast", init_model = fit(preset = "fast"))$params$max_bin, 127)
+})

@@ -67,6 +67,24 @@ test_that("expressions of logical columns and dates, and what expressions cannot
   expect_message(expression_of(made), "`log\\(wt\\)`", class = "gbt_message")
 })
 
+test_that("an expression is compared with predict() as tidypredict does", {
+  skip_if_not_installed("dplyr")
+  test <- getFromNamespace("tidypredict_test.gbt", "gbt")
+  m <- gbt_train(mpg ~ wt + cyl, mtcars, nrounds = 5, threads = 1)
+  got <- test(m, mtcars)
+  expect_s3_class(got, "tidypredict_test")
+  expect_false(got$alert)
+  expect_identical(got$raw_results$fit, got$raw_results$fit_te)
+  expect_identical(nrow(test(m, mtcars, max_rows = 4)$raw_results), 4L)
+  logs <- gbt_train(cyl ~ wt, mtcars, objective = "poisson", nrounds = 5, threads = 1)
+  close <- test(logs, mtcars, threshold = 0)
+  expect_identical(close$alert, any(close$raw_results$fit_diff != 0))
+  expect_identical(grepl("are within it", close$message), !close$alert)
+  expect_error(test(m), "`df` is missing", class = "gbt_error_argument")
+  expect_error(test(m, as.matrix(mtcars)), "must be a data frame", class = "gbt_error_argument")
+  expect_error(test(m, mtcars, include_intervals = TRUE), "no intervals", class = "gbt_error_unsupported")
+})
+
 test_that("expressions convert columns with units, as predict() does", {
   skip_if_not_installed("dplyr")
   hours <- (1:100) %% 24 + 0.1

@@ -92,7 +92,9 @@ test_that("intervals are quantiles of the times of events, or given", {
   expect_identical(train(d)$params$breaks, unique(unname(quantile(events, 1:10 / 10, type = 1))))
   expect_identical(gbt:::settle_breaks(100L, structure(1:100, fields = list(event = rep(1, 100)), class = "gbt_times")),
                    as.double(1:100))
-  m <- train(d, breaks = 4)
+  expect_message(many <- train(d, breaks = 60), "`breaks = 60` is one number, so it is the number of intervals")
+  expect_output(print(summary(many)), "\\.\\.\\., [0-9.]+ \\([0-9]+ numbers\\)")
+  expect_no_message(m <- train(d, breaks = 4))
   expect_identical(m$params$breaks, unname(quantile(events, 1:4 / 4, type = 1)))
   expect_identical(m$n_outputs, 4L)
   same <- function(other) expect_identical(predict(other, d, threads = 1), predict(m, d, threads = 1))

@@ -165,7 +165,7 @@ test_that("a job that is cancelled gives the model so far", {
 })
 
 test_that("errors keep their classes and fields; warnings and messages are told once", {
-  e <- tryCatch(gbt_job_result(gbt_job(mpg ~ ., mtcars, eta = -1)), error = identity)
+  e <- tryCatch(gbt_job(mpg ~ ., mtcars, eta = -1), error = identity)
   expect_s3_class(e, "gbt_error_argument")
   expect_identical(e$parameter, "eta")
   expect_match(deparse(conditionCall(e)), "^gbt_job\\(mpg ~ ., mtcars, eta = -1\\)")
@@ -181,6 +181,28 @@ test_that("errors keep their classes and fields; warnings and messages are told 
   job <- gbt_job(mpg ~ ., mtcars, nrounds = 2, weights = rep(1e-3, 32), verbose = 1)
   expect_message(expect_warning(model <- gbt_job_result(job), class = "gbt_warning_weights"), class = "gbt_message")
   expect_silent(gbt_job_result(job))
+})
+
+test_that("arguments are checked before a process is started", {
+  before <- list.files(tempdir(), "^gbt-job-")
+  known <- if (exists(".Random.seed", globalenv())) get(".Random.seed", globalenv())
+  on.exit(if (!is.null(known)) assign(".Random.seed", known, globalenv()))
+  refused <- function(expr, parameter, fun) {
+    e <- tryCatch(expr, gbt_error = identity)
+    expect_s3_class(e, "gbt_error")
+    expect_identical(e$subject, parameter)
+    expect_identical(conditionCall(e)[[1L]], quote(gbt_job))
+  }
+  refused(gbt_job(mpg ~ ., mtcars, max_dept = 3), "max_dept")
+  refused(gbt_job(mpg ~ ., mtcars, eval_metric = "auc@"), "eval_metric")
+  refused(gbt_job(mtcars[-1], c(mtcars$mpg[-1], NA)), "y")
+  refused(gbt_job(mtcars[-1], mtcars$mpg[-1]), "y")
+  refused(gbt_job(Species ~ ., iris, objective = "poisson"), "y")
+  refused(gbt_job(mpg ~ ., data = mtcars, fun = gbt_cv, folds = 3, valid = 0.2), "valid")
+  refused(gbt_job(mpg ~ ., mtcars, fun = gbt_tune, space = list(eta = c(0.1, 0.2)), nrounds = 0), "nrounds")
+  refused(gbt_job(mpg ~ ., mtcars, fun = gbt_tune, space = list(eta = c(0.3, 0.2))), "eta")
+  expect_identical(list.files(tempdir(), "^gbt-job-"), before)
+  expect_identical(if (exists(".Random.seed", globalenv())) get(".Random.seed", globalenv()), known)
 })
 
 test_that("the death of the process is told in words", {

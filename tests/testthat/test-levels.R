@@ -145,3 +145,24 @@ test_that("what has no meaning is refused", {
     gbt_fan(m, d, "a")
   })
 })
+
+test_that("levels that are all new within computed terms give the warning, too", {
+  d <- data.frame(f = factor(rep(c("a", "b", "c"), 20)), w = sin(1:60))
+  d$y <- as.integer(d$f) + d$w
+  new <- transform(d, f = factor(paste0("new", f)))
+  few <- list(nrounds = 3, threads = 1, min_data_in_leaf = 1)
+  fit <- function(formula) do.call(gbt_train, c(list(formula, d), few))
+  for (formula in list(y ~ as.integer(f) + w, y ~ (f == "c") + w, y ~ w + offset(as.numeric(f %in% "c")), y ~ f + w)) {
+    m <- fit(formula)
+    expect_warning(predict(m, new), "column `f` is a level", class = "gbt_warning_unseen")
+    expect_warning(predict(m, transform(new, f = as.character(f))), class = "gbt_warning_unseen")
+    expect_no_warning(predict(m, new[1:19, ]))
+    expect_no_warning(predict(m, new, unseen = "prior"))
+    expect_no_warning(predict(m, rbind(new, d[1, ])))
+    expect_no_warning(predict(m, transform(new, f = factor(NA, levels = "a"))))
+    expect_no_warning(predict(m, d))
+  }
+  m <- gbt_train(y ~ as.integer(f) + w, transform(d, y = w), nrounds = 1, grow_policy = "depthwise", max_depth = 1,
+                 colsample_bytree = 1, threads = 1) # no tree looks at f
+  expect_no_warning(predict(m, new))
+})

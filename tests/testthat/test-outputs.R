@@ -138,6 +138,8 @@ own <- lapply(1:2, function(k) fit(gbt_train, list(numbers[, k]), nrounds = 15))
 new <- x[1:7, ]
 gone <- with_gaps(numbers)
 there <- 21:300
+two <- fit(gbt_train, list(labels), nrounds = 15)
+first <- fit(gbt_train, list(labels[, 1]), nrounds = 15)
 
 test_that("intervals of columns are those of a model of each, from the rows with a value", {
   all <- gbt_conformal(m, x, gone, threads = 1)
@@ -167,11 +169,67 @@ test_that("intervals of columns are those of a model of each, from the rows with
     gbt_conformal(m, x, gone, method = "scaled")
     gbt_conformal(list(lower = m, upper = m), x, gone)
     gbt_conformal(models$labels, x, labels)
+    plot(all, output = c("y1", "y2"))
   })
 })
 
-two <- fit(gbt_train, list(labels), nrounds = 15)
-first <- fit(gbt_train, list(labels[, 1]), nrounds = 15)
+test_that("errors and warnings about one column name it", {
+  w <- rep(1:0, c(20, 280)) # no weight where y1 is there
+  empty <- replace(numbers, cbind(1:300, 2L), NA)
+  none <- replace(labels, cbind(1:300, 2L), NA)
+  one <- replace(labels, cbind(1:300, 2L), TRUE)
+  expect_snapshot(error = TRUE, {
+    gbt_curve(two, x, "roc", y = one)
+    gbt_curve(two, x, "roc", y = one, class = "q")
+    gbt_curve(two, x, "roc", y = none)
+    gbt_curve(two, x, "roc", y = none, class = "q")
+    gbt_curve(two, x, "roc", y = labels, class = c("p", "q"))
+    gbt_curve(m, x, "lift", y = abs(numbers) - c(0, 9))
+    gbt_curve(m, x, "calibration", y = gone, weights = w)
+    gbt_conformal(m, x, empty)
+    gbt_calibrate(two, x, none)
+    gbt_train(x, cbind(y1 = d$y1, y2 = 1e200 * d$y2), nrounds = 1)
+    gbt_evaluate(m, x, numbers, metrics = "rmsle")
+  })
+  expect_warning(gbt_evaluate(m, x, empty), "column `y2` of the response is missing in all rows, so its metrics",
+                 class = "gbt_warning_column")
+  expect_no_warning(gbt_evaluate(m, x, gone))
+  expect_no_error(gbt_curve(two, x, "roc", y = none, class = "p"))
+  few <- gbt_conformal(m, x[1:22, ], gone[1:22, ])
+  told <- character(0)
+  withCallingHandlers(predict(few, new, level = 0.99), gbt_warning_conformal = function(w) {
+    told <<- c(told, conditionMessage(w))
+    invokeRestart("muffleWarning")
+  })
+  expect_match(told[1], "^column `y1` of the response: level 0.99 needs at least 99 rows for calibration, there are 2")
+  expect_match(told[2], "^column `y2` of the response: level 0.99 needs at least 99 rows for calibration, there are 22")
+  three <- gbt_train(Species ~ Sepal.Width, iris, nrounds = 2, threads = 1)
+  expect_error(gbt_curve(three, iris[1:100, ], "roc"), "class \"virginica\": .*all rows of the response have one class",
+               class = "gbt_error_data")
+})
+
+test_that("missing columns of other rows are told as such, before missing cells", {
+  three <- cbind(numbers, y3 = sin(1:300))
+  holes <- three
+  holes[5, 1:2] <- NA
+  valid <- function(y) gbt_train(x, three, valid = list(x = x, y = y), nrounds = 1, threads = 1)
+  expect_snapshot(error = TRUE, {
+    valid(holes[, 1:2])
+    valid(unname(holes[, 1:2]))
+    valid(cbind(holes, y4 = 1))
+    valid(cbind(holes[, 1:2], y33 = 1:300))
+    valid(holes[, 1])
+    gbt_evaluate(m, x, holes)
+  })
+  expect_no_error(valid(holes[, 3:1]))
+})
+
+test_that("a logical column beside numbers is called logical", {
+  said <- function(y) testthat::capture_messages(gbt_train(x, y, nrounds = 1, threads = 1))
+  n <- as.numeric(d$a > 0)
+  expect_match(said(data.frame(n, yes = d$b > 0)), "logical columns (`yes`)", fixed = TRUE, all = FALSE)
+  expect_match(said(data.frame(n, k = as.numeric(d$b > 0))), "are 0 and 1, numbers", all = FALSE)
+})
 
 test_that("probabilities of labels are calibrated by column", {
   for (method in c("isotonic", "platt", "beta")) {

@@ -282,6 +282,14 @@ test_that("numbers by name are those of a model where only names of the usual nu
   expect_same_bytes(again$state, m$state)
   expect_error(train(params = m$params, monotone = c(a = 1, b = 1)), "`monotone` is given twice with different values",
                class = "gbt_error_argument")
+  for (part in c("monotone", "feature_weights", "first_use_penalty")) { # of the model, and alone
+    given <- stats::setNames(list(c(a = 1, 1, 1)), part)
+    for (params in list(m$params, NULL)) {
+      e <- expect_error(do.call(train, c(list(params = params), given)), "number 2 has none",
+                        class = "gbt_error_argument")
+      expect_identical(e$parameter, part)
+    }
+  }
   expect_error(train(params = m$params, feature_weights = c(a = 2)), "`feature_weights` is given twice",
                class = "gbt_error_argument")
 })

@@ -54,12 +54,64 @@ test_that("vectors are rows of columns of numbers", {
 })
 
 test_that("wrong rows are errors of predict()", {
+  in_rows <- function(out) if (is.character(out)) gsub("`newdata`", "`rows`", out) else out
   m <- fit(y ~ ., data)
   f <- gbt_predictor(m)
   for (rows in list(data[1, -1], transform(data[1, ], number = "a"), transform(data[1, ], f = 1), list(1), data[0, ])) {
-    expect_identical(outcome(f(rows)), outcome(predict(m, rows)))
+    expect_identical(outcome(f(rows)), in_rows(outcome(predict(m, rows))))
   }
   expect_identical(class(outcome(f(data[1, -1]))), "character")
+})
+
+test_that("offsets and exposures are arguments of the function", {
+  known <- cos(i)
+  m <- fit(numbers, data$y, offset = known)
+  f <- gbt_predictor(m)
+  expect_identical(f(numbers, offset = known), predict(m, numbers, offset = known))
+  expect_identical(f(numbers[3, ], offset = 0.5), predict(m, unname(numbers[3, , drop = FALSE]), offset = 0.5))
+  expect_false(identical(f(numbers[3, ], offset = 0.5), suppressWarnings(f(numbers[3, ]))))
+  expect_warning(f(numbers[3, ]), class = "gbt_warning_offset")
+  expect_error(f(numbers, offset = 1:2), "2 values for 60 rows", class = "gbt_error_data")
+  plain <- fit(numbers, data$y)
+  expect_identical(gbt_predictor(plain)(numbers, offset = known), predict(plain, numbers, offset = known))
+  count <- transform(data, years = 1 + i %% 3)
+  m <- fit(whole ~ number + f, count, objective = "poisson", exposure = "years")
+  f <- gbt_predictor(m)
+  expect_identical(f(count), predict(m, count))
+  expect_identical(f(count[1:3, c("number", "f")], exposure = 2), predict(m, count[1:3, ], exposure = 2))
+  inside <- fit(whole ~ number + offset(log(years)), count, objective = "poisson")
+  expect_identical(gbt_predictor(inside)(count), predict(inside, count))
+  expect_error(gbt_predictor(plain, offset = 1), "f(rows, offset = )", fixed = TRUE, class = "gbt_error_argument")
+  expect_error(gbt_predictor(plain, thraeds = 1), "did you mean `threads`", class = "gbt_error_argument")
+})
+
+test_that("messages name the argument of the function", {
+  m <- fit(numbers, data$y)
+  f <- gbt_predictor(m)
+  e <- expect_error(f(list(1)), "^`rows` is a list", class = "gbt_error_data")
+  expect_identical(c(e$subject, e$column), c("rows", "rows"))
+  expect_identical(e$call[[1L]], quote(f))
+  expect_error(f(gbt_data(numbers, threads = 1), exposure = 1), class = "gbt_error")
+  expect_error(f(), "`rows` is missing", class = "gbt_error_argument")
+  expect_error(f(unname(numbers[, 1, drop = FALSE])), "`rows` has no column names", class = "gbt_error_data")
+  expect_error(gbt_predictor(m, "respons"), "must be one of \"response\", \"link\", \"prob\", \"class\", \"leaf\", not",
+               class = "gbt_error_argument")
+  expect_output(print(f), "^<gbt_predictor> type \"response\", objective \"squared_error\", 2 columns\nf\\(rows, ")
+  expect_true(is.function(f))
+  expect_identical(gbt_predictor(m, "raw")(numbers), predict(m, numbers, "link"))
+  expect_error(gbt_predictor(m, "shap"), "predict\\(\\) for type = \"contrib\"", class = "gbt_error_unsupported")
+  expect_identical(f(array(c(1, 2), 2L)), f(c(1, 2)))
+  expect_identical(f(array(c(2, 1), 2L, list(c("whole", "number")))), f(c(1, 2)))
+  expect_error(f(array(1:8, c(2, 2, 2))), class = "gbt_error_data")
+  terms <- fit(y ~ sin(number) + whole, data)
+  f <- gbt_predictor(terms)
+  expect_error(f(c(1, 2)), "without names, and the model has a formula", class = "gbt_error_data")
+  expect_identical(f(c(whole = 2, number = 1)), predict(terms, data.frame(number = 1, whole = 2)))
+  two <- fit(numbers, data$f == "a", objective = "logistic")
+  calibrated <- gbt_calibrate(two, numbers, data$f == "a")
+  expect_error(gbt_predictor(calibrated), "does not take calibrated models; use predict()", fixed = TRUE,
+               class = "gbt_error_unsupported")
+  expect_error(gbt_predictor(gbt_conformal(m, numbers, data$y)), "conformal", class = "gbt_error_unsupported")
 })
 
 test_that("unseen levels", {

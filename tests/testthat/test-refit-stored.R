@@ -150,3 +150,22 @@ test_that("parameters of an earlier version are told of", {
   m$params$tail_rounds <- 3
   expect_warning(gbt_refit(m, data = rows, threads = 1), "left out: `tail_rounds`", class = "gbt_warning_params")
 })
+
+test_that("balanced classes are balanced again in new data", {
+  m <- fit(class ~ ., rows, class_weights = "balanced")
+  expect_true(m$balanced)
+  expect_null(fit(class ~ ., rows, class_weights = m$params$class_weights)$balanced)
+  file <- withr::local_tempfile()
+  gbt_save(m, file)
+  stored <- gbt_load(file)
+  expect_true(stored$balanced)
+  expect_true(gbt_load(file)[1:2]$balanced)
+  new <- rows[c(seq_len(nrow(rows)), which(rows$class == "u")), ]
+  again <- gbt_refit(stored, data = new)
+  twin <- gbt_refit(m, data = new)
+  expect_identical(again$params$class_weights, twin$params$class_weights)
+  expect_false(identical(again$params$class_weights, m$params$class_weights))
+  expect_same_bytes(again$state, twin$state)
+  stored$balanced <- 2
+  expect_error(predict(stored, rows), "`balanced` must be NULL or TRUE", class = "gbt_error_argument")
+})

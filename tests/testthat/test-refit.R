@@ -252,3 +252,14 @@ test_that("a kept call names the function, with its package where that was named
   models <- lapply(list(mpg ~ wt, mpg ~ hp), gbt_train, data = d, nrounds = 1, threads = 1)
   expect_identical(head_of(models[[1L]]), quote(gbt_train))
 })
+
+test_that("a cross-validation whose metric never had a value says so when it is refitted", {
+  d <- mtcars
+  none <- gbt_metric("none", function(pred, label) NaN)
+  cv <- suppressWarnings(gbt_cv(mpg ~ wt, d, folds = 3, nrounds = 4, eval_metric = none, seed = 1, threads = 1))
+  expect_warning(m <- gbt_refit(cv), "metric \"none\" .* has no finite value.*all 4 are trained",
+                 class = "gbt_warning_metric")
+  expect_identical(m$nrounds, 4L)
+  expect_no_warning(gbt_refit(cv, nrounds = 3))
+  expect_no_warning(gbt_refit(gbt_cv(mpg ~ wt, d, folds = 3, nrounds = 4, seed = 1, threads = 1)))
+})

@@ -194,6 +194,34 @@ test_that("what is wrong with a file is said with its name", {
   expect_length(list.files(tempdir(), pattern = "^gbt-rows-"), 0L)
 })
 
+test_that("a file of another format is named as such", {
+  skip_if_not_installed("data.table")
+  file <- withr::local_tempfile(fileext = ".txt")
+  refused <- function(lines, text) {
+    writeLines(lines, file)
+    expect_error(gbt_data(gbt_files(file)), text, class = "gbt_error_data")
+  }
+  refused(c("2 qid:1 1:0.5 2:1e-3 # doc", "0 qid:1 1:0.25"), "format LETOR .*vignette\\(\"ranking\"")
+  refused("-1 3:1", "format SVMlight")
+  writeLines(c("1 a:b,y", "2,3"), file)
+  expect_no_error(gbt_data(gbt_files(file, label = "y", sep = ","), threads = 1))
+})
+
+test_that("arguments that a source does not have are named, with what is meant", {
+  skip_if_not_installed("data.table")
+  file <- withr::local_tempfile(fileext = ".csv")
+  writeLines(c("a,y", "1,2"), file)
+  says <- function(text, ...) expect_error(gbt_files(file, ...), text, class = "gbt_error_argument")
+  says("did you mean `label`", lable = "y")
+  says("`y` is called `label` here", y = "y")
+  says("`weights` is called `weight` here", weights = "a")
+  says("has no `nrounds`; give it to the function that takes the rows", nrounds = 10)
+  says("has no `position`; give it to", position = "a")
+  says("without a name", "y", NULL, NULL, NULL, NULL, NULL, NULL, NULL, c("", "NA"), TRUE, "UTF-8", 9, FALSE, NULL, 1)
+  expect_error(gbt_batches(new.env(), lable = "y"), "did you mean `label`", class = "gbt_error_argument")
+  expect_error(gbt_query(1, "SELECT 1", lable = "y"), "did you mean `label`", class = "gbt_error_argument")
+})
+
 test_that("progress is told", {
   skip_if_not_installed("data.table")
   file <- withr::local_tempfile(fileext = ".csv")
@@ -225,6 +253,14 @@ test_that("a quote that does not begin a field is a character like others, two w
       expect_identical(as.list(do.call(rbind, got)), as.list(d))
     }
   }
+  # line feeds in quotes beside quotes that are characters, more records than fread() looks at to find out how
+  text <- rep(c("one\ntwo, 3\" \n", "4\" x", "\n\n", "plain"), 2000)
+  quoted <- function(t) paste0("\"", gsub("\"", "\"\"", t, fixed = TRUE), "\"")
+  body <- ifelse(grepl("\n", text), quoted(text), text)
+  writeLines(c("a,b,y", paste(body, seq_along(text), body, sep = ",")), file)
+  rows <- read_source(gbt_files(file, label = "b", na = "NA"))
+  expect_identical(rows$read(1)$x, data.frame(a = text, y = text))
+  rows$close()
   one <- as.raw(1:31)[-c(9:13)] # all that could stand for a quote is there
   writeBin(c(charToRaw("a,b\n\"x\"\"y\",1\n"), one, charToRaw(",2\n")), file)
   expect_error(read_source(gbt_files(file)), "every control character", class = "gbt_error_data")

@@ -209,3 +209,11 @@ test_that("types of predictions of packages for survival are suggested by their 
   got <- vapply(names(expected), function(type) suggested(predict(m, d, type = type)), "")
   expect_identical(got, expected)
 })
+
+test_that("functions without further arguments suggest the right name as well", {
+  says <- function(expr, text) expect_error(expr, text, class = "gbt_error_argument")
+  says(gbt_report(m, d, "x.html", effcts = 3), "did you mean `effects`")
+  says(gbt_unseen(m, d, thraeds = 1), "did you mean `threads`")
+  says(gbt_predictor(m, unsen = "missing"), "did you mean `unseen`")
+  says(gbt_metric("a", function(p, y) 1, maximize = TRUE), "did you mean `maximise`")
+})

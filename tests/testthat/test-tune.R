@@ -289,3 +289,37 @@ test_that("logarithmic axes have ticks at round numbers, as many as asked for", 
     }
   }
 })
+
+test_that("the learning rate of widths can be tuned, for distributions only", {
+  d <- made()
+  tuned <- gbt_tune(y ~ ., d, space = list(eta_scale = c(0.05, 1)), configs = 3, folds = 3, nrounds = 8, seed = 1,
+                    objective = "dist_normal", early_stopping_rounds = 0, threads = 1)
+  expect_length(unique(tuned$results$eta_scale), 3L)
+  expect_length(unique(tuned$results$estimate), 3L)
+  for (i in 1:3) {
+    cv <- gbt_cv(y ~ ., d, folds = tuned$folds, nrounds = 8, seed = 1, objective = "dist_normal",
+                 eta_scale = tuned$results$eta_scale[i], eta = 0.3, threads = 1)
+    alone <- gbt_tune(y ~ ., d, space = list(eta_scale = list(tuned$results$eta_scale[i])), eta = 0.3,
+                      folds = tuned$folds, nrounds = 8, seed = 1,
+                      objective = "dist_normal", early_stopping_rounds = 0, threads = 1)
+    log <- cv$evaluation_log
+    expect_identical(alone$results$estimate, min(log[[grep("_mean$", names(log))]]))
+  }
+  expect_identical(gbt_refit(tuned)$params$eta_scale, tuned$best$eta_scale)
+  expect_error(gbt_tune(y ~ ., d, space = list(eta_scale = c(0.1, 1)), nrounds = 2), "is a parameter of objective",
+               class = "gbt_error_argument")
+  expect_error(gbt_tune(y ~ ., d, space = list(eta_scale = c(0.1, 2)), objective = "dist_normal"), "at most 1",
+               class = "gbt_error_argument")
+})
+
+test_that("a time limit before the first configuration leaves no earlier result", {
+  d <- made()
+  ends <- function() stop(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
+  try(tryCatch(gbt_train(y ~ ., d, nrounds = 5, threads = 1, callbacks = function(now) if (now$round == 2) ends()),
+               interrupt = function(c) NULL), silent = TRUE)
+  expect_s3_class(gbt_last_interrupted(), "gbt")
+  limit <- gbt_metric("limit", function(p, y) stop(simpleError(gettext("reached elapsed time limit", domain = "R"))))
+  expect_error(gbt_tune(y ~ ., d, space = list(eta = c(0.1, 0.3)), configs = 2, nrounds = 3, eval_metric = limit,
+                        threads = 1), "time limit")
+  expect_null(gbt_last_interrupted())
+})

@@ -139,6 +139,8 @@ static void parameters_of_one_choice_are_refused_with_others(void) {
     {"other_rate", "sampling_method", GBT_SAMPLE_GOSS, 4, 0.3},
     {"mvs_reg", "sampling_method", GBT_SAMPLE_MVS, 4, 1.0},
     {"bagging_temperature", "sampling_method", GBT_SAMPLE_BAYESIAN, 4, 0.0},
+    {"linear_lambda", "leaf_model", GBT_LEAF_LINEAR, 2, 1.0},
+    {"sketch", "multi_strategy", 1, 2, GBT_SKETCH_NONE},
   };
   gbt_error err;
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
