@@ -55,7 +55,7 @@ static uint64_t begun_at(void) {
 void port_temp_path(char out[PORT_PATH], const char *what) {
   static _Atomic int number;
   char temp[MAX_PATH + 1] = ".";
-  const char *wish = getenv("TMPDIR");
+  const char *wish = getenv("GBT_TEST_TEMP"); /* wine itself takes TMPDIR */
   DWORD n = GetTempPathA(sizeof temp, temp);
   if (n > 0 && n < sizeof temp && (temp[n - 1] == '\\' || temp[n - 1] == '/')) temp[n - 1] = '\0';
   /* numbers of processes come again soon, and a run that was killed has left something */

@@ -52,10 +52,7 @@ int gbt_file_lock(const gbt_file *file) {
 /* Whether this process has the file for itself now. 0: another process has locked it, or it was renamed or removed
  * after it was opened. */
 static int claim(const gbt_file *file) {
-  gbt_os_info its, named;
-  if (gbt_file_lock(file) == 0) return 0;
-  if (gbt_os_info_of(file->os, &its) != 0 || gbt_os_info_at(file->path, 0, &named) != 0) return 0;
-  return its.volume == named.volume && its.number == named.number;
+  return gbt_file_lock(file) != 0 && gbt_os_is_at(file->os, file->path);
 }
 
 enum { CLAIMS = 16 };
@@ -129,7 +126,7 @@ gbt_status gbt_file_bytes(const gbt_file *file, uint64_t *out, gbt_error *err) {
 gbt_file_stamp gbt_file_stamp_of(const gbt_file *file) {
   gbt_file_stamp stamp = {.settled = 0};
   gbt_os_info info;
-  if (gbt_os_info_of(file->os, &info) != 0 || !info.times_tell) return stamp;
+  if (!GBT_OS_TIMES_TELL || gbt_os_info_of(file->os, &info) != 0) return stamp;
   stamp.bytes = info.bytes;
   stamp.written = info.written;
   stamp.changed = info.changed;

@@ -18,8 +18,10 @@ typedef intptr_t gbt_os_file;
 /* Reasons that callers know. */
 #ifdef _WIN32
 enum { GBT_OS_MISSING = 2, GBT_OS_TAKEN = 80, GBT_OS_TOO_LONG = 206 };
+enum { GBT_OS_TIMES_TELL = 0 };
 #else
 enum { GBT_OS_MISSING = ENOENT, GBT_OS_TAKEN = EEXIST, GBT_OS_TOO_LONG = ENAMETOOLONG };
+enum { GBT_OS_TIMES_TELL = 1 }; /* every write shows in the times of a file at once; on Windows it may show later */
 #endif
 /* Whether permission is missing: of this user, or of all users on this disk. */
 int gbt_os_is_denied(int code);
@@ -61,14 +63,15 @@ typedef struct gbt_os_info {
   gbt_os_kind kind;
   uint32_t bits;              /* of its mode */
   uint64_t bytes, n_names;    /* 0 names: it was removed */
-  uint64_t volume, number;    /* of the same file, and of no other that is there */
-  int times_tell;             /* whether every write shows in the times; on Windows it may show later */
+  uint64_t volume;            /* equal for files of the same file system; 0 on Windows, where it takes time */
   uint64_t written, changed;  /* ns, as numbers without meaning */
   int64_t changed_s;
 } gbt_os_info;
 int gbt_os_info_of(gbt_os_file file, gbt_os_info *out);
 /* of_link: of the link itself, if it is one */
 int gbt_os_info_at(const char *path, int of_link, gbt_os_info *out);
+/* Whether the path is one of this open file, and not of another one that has its name now. */
+int gbt_os_is_at(gbt_os_file file, const char *path);
 int gbt_os_may_write(const char *path);
 
 /* The path in a link, with a NUL; *is_link: 0 when there is none at the path, or nothing. Links of Windows are not

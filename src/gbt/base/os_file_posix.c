@@ -139,8 +139,6 @@ static int tell(int failed, const struct stat *info, gbt_os_info *out) {
   out->bytes = (uint64_t)info->st_size;
   out->n_names = (uint64_t)info->st_nlink;
   out->volume = (uint64_t)info->st_dev;
-  out->number = (uint64_t)info->st_ino;
-  out->times_tell = 1;
   out->written = ns_of(written);
   out->changed = ns_of(changed);
   out->changed_s = (int64_t)changed.tv_sec;
@@ -157,6 +155,12 @@ int gbt_os_info_at(const char *path, int of_link, gbt_os_info *out) {
   struct stat info;
   const int failed = of_link ? lstat(path, &info) : stat(path, &info);
   return tell(failed, &info, out);
+}
+
+int gbt_os_is_at(gbt_os_file file, const char *path) {
+  struct stat its, named;
+  if (fstat((int)file, &its) != 0 || stat(path, &named) != 0) return 0;
+  return its.st_dev == named.st_dev && its.st_ino == named.st_ino;
 }
 
 int gbt_os_may_write(const char *path) { return access(path, W_OK) == 0; }

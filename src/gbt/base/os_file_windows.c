@@ -126,38 +126,54 @@ int gbt_os_lock(gbt_os_file file) {
 
 void gbt_os_set_bits(gbt_os_file file, uint32_t bits) { (void)file, (void)bits; }
 
-static uint64_t number_of(DWORD high, DWORD low) { return ((uint64_t)high << 32) + low; }
-/* FILETIME counts 100 ns. */
-static uint64_t ns_of(FILETIME t) { return 100 * number_of(t.dwHighDateTime, t.dwLowDateTime); }
-
+/* Not by GetFileInformationByHandle(), which asks for the volume as well: by wine that is a call of another process,
+ * over a network one of another machine. */
 int gbt_os_info_of(gbt_os_file file, gbt_os_info *out) {
-  BY_HANDLE_FILE_INFORMATION info;
+  FILE_BASIC_INFO basic;
+  FILE_STANDARD_INFO standard;
   const DWORD other = FILE_ATTRIBUTE_DEVICE | FILE_ATTRIBUTE_REPARSE_POINT;
   memset(out, 0, sizeof *out);
   out->kind = GBT_OS_IS_OTHER;
   if (GetFileType(handle_of(file)) != FILE_TYPE_DISK) return 0;
-  if (!GetFileInformationByHandle(handle_of(file), &info)) return last_code();
-  const DWORD is = info.dwFileAttributes;
+  if (!GetFileInformationByHandleEx(handle_of(file), FileBasicInfo, &basic, sizeof basic) ||
+      !GetFileInformationByHandleEx(handle_of(file), FileStandardInfo, &standard, sizeof standard))
+    return last_code();
+  const DWORD is = basic.FileAttributes;
   out->kind = is & FILE_ATTRIBUTE_DIRECTORY ? GBT_OS_IS_FOLDER : is & other ? GBT_OS_IS_OTHER : GBT_OS_IS_FILE;
   out->bits = is & FILE_ATTRIBUTE_READONLY ? 0444 : 0666;
-  out->bytes = number_of(info.nFileSizeHigh, info.nFileSizeLow);
-  out->n_names = info.nNumberOfLinks;
-  out->volume = info.dwVolumeSerialNumber;
-  out->number = number_of(info.nFileIndexHigh, info.nFileIndexLow);
-  out->written = out->changed = ns_of(info.ftLastWriteTime);
+  out->bytes = (uint64_t)standard.EndOfFile.QuadPart;
+  out->n_names = standard.DeletePending ? 0 : standard.NumberOfLinks;
+  out->written = out->changed = 100 * (uint64_t)basic.LastWriteTime.QuadPart; /* it counts 100 ns */
   return 0;
 }
 
-int gbt_os_info_at(const char *path, int of_link, gbt_os_info *out) {
-  const DWORD flags = FILE_FLAG_BACKUP_SEMANTICS | (of_link ? FILE_FLAG_OPEN_REPARSE_POINT : 0);
+/* To ask what is there, not to read it. */
+static int open_to_ask(const char *path, DWORD flags, gbt_os_file *out) {
   WCHAR wide[MOST_PATH];
+  const int code = wide_path(path, wide);
+  if (code != 0) return code;
+  return open_wide(wide, FILE_READ_ATTRIBUTES, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS | flags, out);
+}
+
+int gbt_os_info_at(const char *path, int of_link, gbt_os_info *out) {
   gbt_os_file file;
-  int code = wide_path(path, wide);
-  if (code == 0) code = open_wide(wide, FILE_READ_ATTRIBUTES, OPEN_EXISTING, flags, &file);
+  int code = open_to_ask(path, of_link ? FILE_FLAG_OPEN_REPARSE_POINT : 0, &file);
   if (code != 0) return code;
   code = gbt_os_info_of(file, out);
   (void)gbt_os_close(file);
   return code;
+}
+
+int gbt_os_is_at(gbt_os_file file, const char *path) {
+  BY_HANDLE_FILE_INFORMATION its, named;
+  gbt_os_file other;
+  if (open_to_ask(path, 0, &other) != 0) return 0;
+  const int same = GetFileInformationByHandle(handle_of(file), &its) &&
+                   GetFileInformationByHandle(handle_of(other), &named) &&
+                   its.dwVolumeSerialNumber == named.dwVolumeSerialNumber &&
+                   its.nFileIndexHigh == named.nFileIndexHigh && its.nFileIndexLow == named.nFileIndexLow;
+  (void)gbt_os_close(other);
+  return same;
 }
 
 int gbt_os_may_write(const char *path) {

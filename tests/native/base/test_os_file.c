@@ -111,6 +111,7 @@ static void offsets_have_64_bits(void) {
 static void open_files_may_go(void) {
   char path[PORT_PATH], other[PORT_PATH];
   gbt_os_file file;
+  gbt_os_info info;
   port_temp_path(path, "open");
   port_temp_path(other, "open");
   if (!put(path, "old") || !put(other, "new")) return;
@@ -124,11 +125,14 @@ static void open_files_may_go(void) {
     test_note("here no file is replaced while it is open");
     check_file(path, "old");
   }
+  CHECK_EQ_I64(gbt_os_is_at(file, path), code != 0); /* the name is another file's */
   CHECK_EQ_I64(gbt_os_close(file), 0);
   if (code != 0) CHECK_EQ_I64(gbt_os_replace(other, path), 0);
   check_file(path, "new");
   REQUIRE(gbt_os_open(path, GBT_OS_READ, 0, &file) == 0);
+  CHECK(gbt_os_info_of(file, &info) == 0 && info.n_names == 1 && gbt_os_is_at(file, path));
   CHECK_EQ_I64(gbt_os_remove(path), 0);
+  if (PORT_FORKS) CHECK(gbt_os_info_of(file, &info) == 0 && info.n_names == 0 && !gbt_os_is_at(file, path));
   check_text(file, "new");
   CHECK_EQ_I64(gbt_os_close(file), 0);
   CHECK_EQ_I64(gbt_os_remove(path), GBT_OS_MISSING);

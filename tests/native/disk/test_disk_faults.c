@@ -231,11 +231,6 @@ static void flip_byte(const char *path, long at) {
   fclose(f);
 }
 
-static int times_tell(const char *path) {
-  gbt_os_info info;
-  return CHECK(gbt_os_info_at(path, 0, &info) == 0) && info.times_tell;
-}
-
 /* A page is checked once, and again when its file was changed: never trusted while that is too short ago to show. */
 static void pages_are_checked_once(void) {
   stage s;
@@ -255,7 +250,7 @@ static void pages_are_checked_once(void) {
   io_fault(IO_FINE, 0);
   for (int i = 0; i < 2; i++) CHECK_OK(pass_of(&s, ds, test_err));
   io_fault(IO_FLIP, 1); /* the file is what it was, so nobody looks; but where its times do not tell */
-  if (times_tell(e.pages))
+  if (GBT_OS_TIMES_TELL)
     CHECK_OK(gbt_pages_pass(&s.ctx, ds->pages, sum_pages, &sum, test_err));
   else
     CHECK_FAILS(pass_of(&s, ds, test_err), GBT_E_FORMAT, "page 1 ");
