@@ -58,6 +58,7 @@
 #'   needs about 30 bytes per row for one column, which is not counted.
 #' * `hist_memory`: For experts: megabytes that histograms may take; those beyond are computed again instead of kept
 #'   (for symmetric trees on a GPU all must fit). 0 for 1024, on a GPU for a quarter of its memory where that is more.
+#'   Trees that grow by the sum of gains (`sketch = "none"`) keep at least two histograms for each output.
 #' * `page_rows`: For experts: rows per page of binned data; 0 for automatic.
 #'
 #' @seealso [gbt_info()], [gbt_threads()], [gbt_train()]

@@ -66,11 +66,12 @@ place_training <- function(request, rows) {
 }
 
 # Whether a device refuses this training (src/gbt/boost/trainer_check.c): a response of several columns, linear leaves,
-# trees that several quantiles share, or classes by the sum of their gains.
+# trees that several quantiles share, or classes by the sum of their gains or in trees that are not symmetric.
 is_for_cpu_only <- function(response, params) {
   shares <- identical(params[["multi_strategy"]], "multi_output_tree")
   !is.null(response$columns) || identical(params[["leaf_model"]], "linear") ||
-    shares && (identical(params[["sketch"]], "none") || is.null(response$classes) && response$n_outputs > 1L)
+    shares && (identical(params[["sketch"]], "none") || !identical(params[["grow_policy"]], "symmetric") ||
+                 is.null(response$classes) && response$n_outputs > 1L)
 }
 
 # The fingerprint of a training's data. weight: as it was given; weights of classes are a parameter, no data.

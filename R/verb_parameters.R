@@ -227,8 +227,9 @@ make_parameters_table <- function() {
 #' With three classes or more (objective `"softmax"`) a round has a tree for each class. With `"multi_output_tree"` it
 #' has one tree, whose leaves hold a value for every class. Models are smaller, and training and predictions are faster.
 #' Each round learns less: use it with early stopping and 1,000 rounds or more. On nearly separable data separate trees
-#' may be better. Trees become symmetric, and `num_parallel_tree` must be 1. Gains and covers of a tree are those of all
-#' classes together.
+#' may be better. Trees are symmetric unless you name another `grow_policy`, which a device does not offer;
+#' `num_parallel_tree` must be 1. Gains and covers of a tree are those of all classes together. As in symmetric trees, a
+#' split that does not suit a class leaves its value as it is in both children.
 #'
 #' A response of several columns has a tree for each column, or with `"multi_output_tree"` one tree for all. Columns are
 #' scaled by powers of two for the choice of splits, so that one with large numbers does not decide alone. So it is with

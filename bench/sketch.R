@@ -5,7 +5,7 @@
 #   Rscript bench/sketch.R DATA [KIND...]
 #
 # DATA: folder of the sets; KIND: columns, levels or classes. `eta` 0.1, at most 2,000 rounds, early stopping by a fifth
-# of the training rows, symmetric trees and defaults otherwise, one thread. Losses: of columns the root of the mean over
+# of the training rows, symmetric or depthwise trees and defaults otherwise, one thread. Losses: of columns the root of the mean over
 # columns of the squared error over the variance; of levels the mean pinball loss; of classes the log loss.
 
 options(warn = 1)
@@ -70,6 +70,9 @@ loss <- list(
 ways <- list("a tree each" = list(multi_strategy = "one_output_per_tree"),
              projection = list(multi_strategy = "multi_output_tree", sketch = "projection"),
              none = list(multi_strategy = "multi_output_tree", sketch = "none"))
+ways <- do.call(c, lapply(c("symmetric", "depthwise"), function(policy) {
+  stats::setNames(lapply(ways, c, list(grow_policy = policy)), paste(names(ways), policy, sep = ", "))
+}))
 
 take <- function(y, at) if (is.matrix(y)) y[at, , drop = FALSE] else y[at]
 
@@ -83,7 +86,7 @@ run <- function(kind, name, its) {
   more <- switch(kind, levels = list(objective = "quantile", quantile_alpha = levels_of), columns = , classes = list())
   for (way in names(ways)) {
     call <- c(list(train$x, train$y, valid = of("valid"), nrounds = 2000, early_stopping_rounds = 50, eta = 0.1,
-                   seed = 1, grow_policy = "symmetric", threads = 1, verbose = 0), more, ways[[way]])
+                   seed = 1, threads = 1, verbose = 0), more, ways[[way]])
     seconds <- sum(system.time(m <- do.call(gbt_train, call))[c("user.self", "sys.self")])
     value <- loss[[kind]](stats::predict(m, test$x, threads = 1), test$y)
     cat(sprintf("| %s | %s | %s | %.5g | %d | %.1f |\n", kind, name, way, value, m$best_round, round(seconds, 1)))

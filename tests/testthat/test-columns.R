@@ -129,8 +129,15 @@ test_that("columns share trees, whatever their size", {
   expect_identical(unique(as.data.frame(m)$output), c("y1", "y2"))
   expect_identical(dimnames(got), list(NULL, c("y1", "y2")))
   expect_lt(sqrt(mean((got - y)^2)), sqrt(mean((rep(colMeans(y), each = 400) - y)^2)) / 2)
-  big <- of(data = transform(d, y2 = 1024 * y2), multi_strategy = "multi_output_tree", nrounds = 40)
-  expect_identical(predict(big, d), got * rep(c(1, 1024), each = 400))
+  for (policy in c("symmetric", "depthwise", "lossguide")) {
+    policies <- function(data) {
+      predict(of(data = data, multi_strategy = "multi_output_tree", nrounds = 40, grow_policy = policy), d)
+    }
+    own <- policies(d)
+    expect_identical(identical(own, got), policy == "symmetric")
+    expect_identical(policies(transform(d, y2 = 1024 * y2)), own * rep(c(1, 1024), each = 400))
+    expect_identical(unname(policies(transform(d, y1 = y2, y2 = y1))), unname(own[, 2:1])) # exchanged
+  }
   file <- withr::local_tempfile()
   gbt_save(shared, file)
   expect_identical(predict(gbt_load(file), d), got)

@@ -81,6 +81,12 @@ test_that("auto takes the cpu for what a device refuses", {
     expect_error(do.call(train, c("cuda", its)), "is not offered on the device|are not offered on the device")
     expect_same_bytes(do.call(train, c("auto", its))$state, do.call(train, c("cpu", its))$state)
   }
+  classes <- function(device) {
+    gbt_train(Species ~ ., iris, nrounds = 3, threads = 1, device = device, multi_strategy = "multi_output_tree",
+              grow_policy = "depthwise", max_depth = 3)
+  }
+  expect_error(classes("cuda"), "symmetric\"` on the device")
+  expect_same_bytes(classes("auto")$state, classes("cpu")$state)
 })
 
 test_that("auto goes back to the cpu: in silence when there is no device, else with a warning, once", {

@@ -106,10 +106,29 @@ test_that("who names it gets symmetric trees, in trainings and searches alike", 
   expect_identical(gbt_refit(drawn)$params$multi_strategy, drawn$best$multi_strategy)
 })
 
+test_that("common trees may grow by other policies", {
+  for (more in list(list(grow_policy = "depthwise", max_depth = 4), list(grow_policy = "lossguide", max_leaves = 9))) {
+    for (sketch in c("none", "projection")) {
+      call <- c(list(iris[-5], iris$Species, nrounds = 6, multi_strategy = shared, sketch = sketch), more)
+      m <- do.call(gbt_train, c(call, threads = 1))
+      d <- as.data.frame(m)
+      expect_identical(d$tree, d$round)
+      splits_of_second_layer <- vapply(seq_len(6), function(t) {
+        nodes <- gbt_tree(m, t)$nodes
+        nrow(unique(nodes[nodes$depth == 1 & !is.na(nodes$feature), c("feature", "threshold")]))
+      }, 1)
+      expect_gt(max(splits_of_second_layer), 1)
+      expect_same_bytes(do.call(gbt_train, c(call, threads = 2))$state, m$state)
+      file <- withr::local_tempfile()
+      gbt_save(m, file)
+      expect_identical(predict(gbt_load(file), iris), predict(m, iris))
+    }
+  }
+})
+
 test_that("what trees cannot share splits with is refused", {
   expect_snapshot(error = TRUE, {
     gbt_train(mpg ~ ., mtcars, multi_strategy = "multi_output_tree", nrounds = 2)
-    train(multi_strategy = "multi_output_tree", grow_policy = "depthwise")
     train(multi_strategy = "multi_output_tree", grow_policy = "symmetric", num_parallel_tree = 2)
     train(multi_strategy = "one_tree")
   })

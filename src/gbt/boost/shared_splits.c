@@ -36,10 +36,6 @@ gbt_status gbt_shared_splits_check(const gbt_objective *objective, const gbt_par
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "multi_strategy",
                        "`multi_strategy = \"multi_output_tree\"` has one tree in a round; "
                        "`num_parallel_tree` must be 1");
-  if (params->grow_policy != GBT_SYMMETRIC)
-    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "multi_strategy",
-                       "`multi_strategy = \"multi_output_tree\"` needs `grow_policy = \"symmetric\"`; give that, or "
-                       "leave `grow_policy` out");
   if (gbti_grows_together(objective, params) && objective->n_outputs > GBTI_TOGETHER_MOST)
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "sketch",
                        "`sketch = \"none\"` adds up the gains of up to %d outputs, and there are %d; leave `sketch` "

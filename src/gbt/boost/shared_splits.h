@@ -1,7 +1,7 @@
 /* A round's tree that has a value for every class, column of the response or level in a leaf (`multi_strategy =
  * "multi_output_tree"`). Columns and levels are projected as projection.h says, classes as follows.
  *
- * The splits are those of one symmetric tree, the structure. It is grown by the derivatives of the loss along one
+ * The splits are those of one tree, the structure. It is grown by the derivatives of the loss along one
  * direction u of the scores, a contrast of the classes that is drawn again for every round:
  *
  *   g = sum p_k (u_k - u_y)                    p: probabilities of the row's classes

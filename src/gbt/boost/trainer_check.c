@@ -184,6 +184,10 @@ gbt_status gbt_trainer_check(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_err
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "device",
                        "`sketch = \"none\"` is not offered on the device; use `device = \"cpu\"`, or leave `sketch` "
                        "out");
+  if (gbt_splits_are_shared(&spec->params) && spec->params.grow_policy != GBT_SYMMETRIC && spec->device != NULL)
+    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "device",
+                       "`multi_strategy = \"multi_output_tree\"` needs `grow_policy = \"symmetric\"` on the device; give "
+                       "that, leave `grow_policy` out, or use `device = \"cpu\"`");
   if (spec->params.boosting == GBT_BOOSTING_ORDERED)
     GBT_TRY(gbt_supporting_check(ctx, &spec->objective, &spec->train->rows, err));
   if (spec->n_valid < 0 || spec->n_valid > GBT_MAX_VALID)

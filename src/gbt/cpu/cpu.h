@@ -7,8 +7,9 @@
  *   cpu_rows.c       the rows of a tree, sampled and in order
  *   cpu_hist_pool.c  memory of histograms; cpu_hist.c: those of fresh nodes; cpu_hist_sparse.c: their sparse part
  *   cpu_split.c      best splits; cpu_search.c: one feature of one node; cpu_split_num.c: numeric features;
- *                    cpu_split_cat.c: categorical ones; cpu_split_layer.c, cpu_layer_decide.c: whole layers,
- *                    cpu_layer_gains.h: their inner loop
+ *                    cpu_split_cat.c: categorical ones; cpu_split_layer.c, cpu_layer_decide.c: whole layers;
+ *                    cpu_split_together.c: nodes of trees that grow together; cpu_candidates.c: gains that these add up,
+ *                    cpu_layer_gains.h: the inner loop
  *   cpu_partition.c  rows into children; cpu_columns.c: the codes that it reads; cpu_sparse.c: those of sparse features
  *   cpu_ranks.c      several ranks: the search divided among them
  *   cpu_stream.c     both in one pass, where pages are not all in memory
@@ -133,6 +134,12 @@ static inline int cpu_children_split(const cpu_backend *be, const gbt_grow_node 
 
 static inline int cpu_grandchildren_split(const cpu_backend *be, const gbt_grow_node *node) {
   return be->fr.policy.max_depth == 0 || node->depth + 2 < be->fr.policy.max_depth;
+}
+
+/* Whether all nodes of a grown tree know the sums of their rows: below a node that the tree itself could not split they
+ * do not. */
+static inline int cpu_sums_are_known(const cpu_backend *be) {
+  return !gbt_policy_one_split(be->fr.policy.kind) && be->together.n == 0;
 }
 
 /* Which way a code of the split's feature goes. */

@@ -58,12 +58,12 @@ static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_ta
   int64_t n_in;
   GBT_TRY(cpu_rows_begin(ctx, be, &n_in, &sum, err));
   if (be->together.n == 0) GBT_TRY(cpu_gather_rows(ctx, be, err)); /* it gathers the gradients of one tree */
-  gbt_frontier_set_lookahead(&be->fr, be->view.stream != NULL || be->ranks.size > 1);
   cpu_split_begin(be);
   cpu_ranks_begin(be);
   self->seconds[GBT_PHASE_PARTITION] += (double)(gbt_clock_ns() - t0) * 1e-9;
   for (int32_t k = 0; k < n_trees; k++) {
     cpu_turn_to(be, k);
+    gbt_frontier_set_lookahead(&be->fr, be->view.stream != NULL || be->ranks.size > 1);
     if (k > 0) GBT_TRY(cpu_rows_sum(ctx, be, &sum, err));
     GBT_TRY(gbt_frontier_root(&be->fr, n_in, sum, cpu_units(be), err));
     be->fr.node[0].own_rows = be->rows.n_in;
@@ -84,6 +84,7 @@ static gbt_status build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
 
 static gbt_status find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
+  if (be->together.n > 0 && !gbt_policy_one_split(be->fr.policy.kind)) return cpu_together_search(ctx, be, err);
   for (int32_t k = 0; k < cpu_n_trees(&be->together); k++) {
     cpu_turn_to(be, k);
     GBT_TRY(cpu_find_splits(ctx, self, err));
@@ -99,7 +100,7 @@ static size_t step_size(const cpu_backend *be) {
   if (be->view.stream) return most < CPU_STREAM_NODES ? most : CPU_STREAM_NODES; /* each step is a pass */
   if (be->ranks.size > 1) return most; /* each step takes rounds of latency */
   if (gbt_policy_one_leaf(be->fr.policy.kind)) { /* look-ahead feeds threads; wide tables need none */
-    size_t ahead = CPU_AHEAD_SLOTS / ((size_t)be->layout->n_slots + 1);
+    size_t ahead = CPU_AHEAD_SLOTS / ((size_t)be->layout->n_slots + 1) / (size_t)cpu_n_trees(&be->together);
     if (ahead < 1) ahead = 1;
     if (most > ahead) most = ahead;
   }
@@ -123,6 +124,7 @@ static gbt_status choose(gbt_ctx *ctx, gbt_backend *self, int32_t *n, gbt_error 
     *n = (int32_t)be->fr.n_chosen;
     if (*n > 0) continue;
     cpu_hist_release_all(be);
+    cpu_together_own_gains(be);
     GBT_TRY(gbt_frontier_settle(&be->fr, err));
   }
   return GBT_OK;

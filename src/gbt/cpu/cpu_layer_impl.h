@@ -1,4 +1,5 @@
-/* Shared by the search and the decision of a layer: see cpu_split_layer.c, cpu_layer_decide.c. */
+/* Shared by what searches for the splits of layers, or of trees that grow together: see cpu_split_layer.c,
+ * cpu_layer_decide.c, cpu_candidates.c, cpu_split_together.c. */
 #ifndef GBT_CPU_CPU_LAYER_IMPL_H
 #define GBT_CPU_CPU_LAYER_IMPL_H
 
@@ -6,6 +7,22 @@
 
 enum { LAYER_SLOTS = 1024, LAYER_FEATS = 64 };
 enum { CPU_TRY_RIGHT = 1, CPU_TRY_LEFT = 2 }; /* a set is a candidate with missing values right, left */
+
+/* The candidates of a feature. */
+typedef struct cpu_candidates {
+  gbt_split_kind kind;
+  double *right, *left;  /* gains are added here, by candidate: missing values right, left. Sets of the last levels
+                            follow those of the first ones. left: only where the feature may have missing values */
+  int8_t *missing;       /* becomes 1 where the node has missing values */
+  const uint32_t *order; /* SET: levels in order, n_placed of them; sets of up to `most` from either end */
+  int32_t n_placed, most;
+} cpu_candidates;
+
+/* The gains in a node; in->feat is the feature. */
+void cpu_add_gains(const cpu_backend *be, const cpu_search *in, const cpu_candidates *to, cpu_scratch *scratch);
+
+/* By candidate, which sets have enough rows, and enough more than the last one that was tried (as cpu_search_set). */
+void cpu_mark_sets(const cpu_search *in, const cpu_candidates *of, uint8_t *tried);
 
 /* Whether this rank puts the levels of a feature in order, by the root's histogram, which is in *in then. */
 int cpu_layer_orders(const cpu_backend *be, int32_t feat, cpu_scratch *scratch, cpu_search *in);

@@ -28,7 +28,7 @@ static void fine_task(void *arg, int64_t task, int thread) {
   if (!wide)
     s = be->kernels->rest(chunk->end - chunk->beg, cpu_rows_before(be), be->rows.order + chunk->beg,
                           cpu_rounding_key(be, be->task.output), be->view.low);
-  if (gbt_policy_one_split(be->fr.policy.kind)) {
+  if (!cpu_sums_are_known(be)) {
     gbt_sum coarse = cpu_sum_rows(be, chunk->beg, chunk->end);
     s.g += coarse.g * (wide ? 1 : 65536);
     s.h += coarse.h * (wide ? 1 : 65536);
@@ -36,13 +36,12 @@ static void fine_task(void *arg, int64_t task, int thread) {
   chunk->fine = s;
 }
 
-/* Sums of the leaves as far as they are known; 0 elsewhere. A symmetric tree does not keep the sums of nodes that are
- * split only so that the tree is full. Of several ranks only the first one has them, for all rows. */
+/* Sums of the leaves as far as they are known; 0 elsewhere. Of several ranks only the first one has them, for all rows. */
 static void start_sums(const gbt_ctx *ctx, cpu_backend *be) {
   const int64_t unit = be->view.wide ? 1 : 65536;
   for (size_t i = 0; i < be->fr.n_nodes; i++) {
     const gbt_grow_node *node = &be->fr.node[i];
-    int known = gbt_comm_rank(ctx) == 0 && node->left == 0 && !gbt_policy_one_split(be->fr.policy.kind);
+    int known = gbt_comm_rank(ctx) == 0 && node->left == 0 && cpu_sums_are_known(be);
     be->leaf.fine[i].g = known ? node->sum.g * unit : 0;
     be->leaf.fine[i].h = known ? node->sum.h * unit : 0;
   }

@@ -425,6 +425,17 @@ gbt_status cpu_ranks_best(gbt_ctx *ctx, cpu_backend *be, const int32_t *node, si
   return GBT_OK;
 }
 
+gbt_status cpu_ranks_gather_splits(gbt_ctx *ctx, cpu_backend *be, const gbt_split *own, size_t n,
+                                   const gbt_split **all, gbt_error *err) {
+  cpu_ranks *ranks = &be->ranks;
+  const size_t size = (size_t)ranks->size, bytes = n * sizeof *own;
+  GBT_TRY(gbt_mem_grow(&be->mem, &ranks->bests, &ranks->cap_bests, size * bytes, 1, err));
+  for (size_t r = 0; r < size; r++) ranks->bytes[r] = bytes;
+  GBT_TRY(gbt_comm_gather(ctx, own, ranks->bytes, ranks->bests, err));
+  *all = (const gbt_split *)(const void *)ranks->bests;
+  return GBT_OK;
+}
+
 const uint32_t *cpu_ranks_set_of(const cpu_backend *be, size_t i, size_t n) {
   const cpu_ranks *ranks = &be->ranks;
   if (!ranks->on || ranks->set_words == 0) return NULL;

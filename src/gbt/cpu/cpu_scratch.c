@@ -51,6 +51,10 @@ gbt_status cpu_scratch_ready(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
     size_t block = (size_t)CPU_BLOCK * (2 + (size_t)be->n_outputs);
     GBT_TRY(gbt_mem_array(&be->mem, block, sizeof *s->block, &s->block, err));
     GBT_TRY(gbt_mem_array(&be->mem, CPU_HIST_BLOCK, sizeof *s->page_row, &s->page_row, err));
+    if (be->together.n > 0 && !gbt_policy_one_split(be->fr.policy.kind)) {
+      GBT_TRY(gbt_mem_array(&be->mem, 4 * codes, sizeof *s->sums, &s->sums, err));
+      GBT_TRY(gbt_mem_array(&be->mem, codes, sizeof *s->tried, &s->tried, err));
+    }
     if (be->layout->n_sparse == 0) continue;
     GBT_TRY(gbt_mem_zeros(&be->mem, be->sparse.block_rows, sizeof *s->mark, &s->mark, err));
     GBT_TRY(gbt_mem_array(&be->mem, CPU_TASK_ROWS, sizeof *s->side, &s->side, err));
@@ -63,7 +67,7 @@ void cpu_scratch_close(cpu_backend *be) {
     cpu_scratch *s = &be->scratch.of[t];
     void *blocks[] = {s->acc, s->count, s->g,    s->h,     s->gain, s->level, s->ratio,
                       s->sum, s->rest,  s->rows, s->block, s->gh,   s->mark,  s->side,
-                      s->page_row};
+                      s->page_row, s->sums, s->tried};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&be->mem, blocks[i]);
   }
   gbt_mem_free(&be->mem, be->scratch.of);

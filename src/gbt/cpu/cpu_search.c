@@ -22,6 +22,7 @@ gbt_key32 cpu_cut_key(const cpu_backend *be, uint64_t of) {
 void cpu_search_node(const cpu_backend *be, const gbt_grow_node *node, cpu_search *in) {
   memset(in, 0, sizeof *in);
   in->node = node;
+  in->packed = be->pool.packed;
   in->unit = cpu_units(be);
   in->reg = be->fr.policy.reg;
   in->rated = gbt_rated_of(node, in->unit, in->reg, be->params->min_child_weight, be->split.constrained);
@@ -43,7 +44,7 @@ static void find_in_hist(const cpu_backend *be, const gbt_place *place, int coun
   in->count = counts ? hist->count + place->slot_beg : NULL;
   in->sum = hist->sum + place->slot_beg;
   in->both = NULL;
-  if (be->pool.packed && place->group < 0)
+  if (in->packed && place->group < 0)
     in->both = (const int64_t *)(const void *)(hist->sum + base) + (place->slot_beg - base);
 }
 

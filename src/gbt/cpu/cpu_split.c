@@ -1,6 +1,6 @@
 /* The best split of every fresh node: tasks are (node, run of features), the best of a node is then picked in feature
  * order. Numeric features in cpu_split_num.c, categorical ones in cpu_split_cat.c. */
-#include "cpu.h"
+#include "cpu_split_impl.h"
 
 #include <string.h>
 
@@ -39,16 +39,6 @@ void cpu_split_begin(cpu_backend *be) {
 
 /* ---- all fresh nodes ---- */
 
-typedef struct split_job {
-  cpu_backend *be;
-  int32_t *node;        /* splittable fresh nodes */
-  const int32_t *feats; /* node i: feats[i * stride ..], n_feats[i] of them */
-  size_t stride;
-  const int32_t *n_feats;
-  int32_t most_feats;        /* of a node: those of the tree, or of them those of this rank */
-  int32_t n_runs, run_feats; /* features of a run */
-} split_job;
-
 static void search_feature(cpu_backend *be, int32_t feat, cpu_search *in, cpu_scratch *scratch, gbt_split *best) {
   cpu_search_feature(be, feat, scratch, in);
   if (in->n_bins + in->has_missing < 2) return;
@@ -72,7 +62,7 @@ static gbt_split best_of_runs(const cpu_backend *be, const gbt_grow_node *node, 
 }
 
 static void split_task(void *arg, int64_t task, int thread) {
-  const split_job *job = arg;
+  const cpu_split_job *job = arg;
   cpu_backend *be = job->be;
   cpu_scratch *scratch = &be->scratch.of[thread];
   int64_t i = task / job->n_runs, run = task % job->n_runs, beg = run * job->run_feats;
@@ -96,11 +86,17 @@ static int32_t run_size(const cpu_backend *be) {
   return feats < SPLIT_FEATS ? SPLIT_FEATS : feats > CPU_SPLIT_FEATS ? CPU_SPLIT_FEATS : (int32_t)feats;
 }
 
-/* Features of every node to be searched: one list for all, or one each. */
-static gbt_status list_features(gbt_ctx *ctx, cpu_backend *be, split_job *job, size_t n_nodes, gbt_error *err) {
-  size_t n = (size_t)be->split.n_tree_feats, lists = n_nodes;
+gbt_status cpu_list_features(gbt_ctx *ctx, cpu_backend *be, cpu_split_job *job, size_t *n_searched, gbt_error *err) {
+  size_t n = (size_t)be->split.n_tree_feats, n_nodes = 0;
+  *job = (cpu_split_job){.be = be, .run_feats = run_size(be)};
+  job->most_feats = be->ranks.on ? be->ranks.n_tree_feats : be->split.n_tree_feats;
+  job->n_runs = (job->most_feats + job->run_feats - 1) / job->run_feats;
+  for (size_t i = 0; i < be->fr.n_fresh; i++) n_nodes += cpu_is_searched(be, be->fr.fresh[i]) != 0;
+  *n_searched = n_nodes;
+  GBT_TRY(gbt_mem_grow(&be->mem, &be->split.found, &be->split.cap_found, n_nodes * (size_t)job->n_runs + 1,
+                       sizeof *be->split.found, err));
   int uniform = gbt_features_uniform(be->rules);
-  size_t need = n_nodes * 2 + (uniform ? 0 : lists * n) + 1; /* one more: without nodes, too, there is a list */
+  size_t need = n_nodes * 2 + (uniform ? 0 : n_nodes * n) + 1; /* one more: without nodes, too, there is a list */
   GBT_TRY(gbt_mem_grow(&be->mem, &be->split.node_feats, &be->split.cap_node_feats, need, sizeof *be->split.node_feats,
                        err));
   int32_t *n_feats = be->split.node_feats + n_nodes, *list = n_feats + n_nodes;
@@ -112,7 +108,7 @@ static gbt_status list_features(gbt_ctx *ctx, cpu_backend *be, split_job *job, s
   for (size_t i = 0, k = 0; i < be->fr.n_fresh; i++) {
     int32_t id = be->fr.fresh[i];
     const gbt_grow_node *node = &be->fr.node[id];
-    if (!node->splittable) continue;
+    if (!cpu_is_searched(be, id)) continue;
     job->node[k] = id;
     n_feats[k] = job->most_feats;
     if (!uniform) { /* a draw looks at all features: many nodes of a very wide table take their time */
@@ -131,9 +127,7 @@ static gbt_status list_features(gbt_ctx *ctx, cpu_backend *be, split_job *job, s
   return GBT_OK;
 }
 
-/* Categorical winners keep their levels as bits: the histogram may be gone when the node is split. First all get their
- * room, then it is filled: a set's levels have to be put in order again. */
-static gbt_status room_for_set(cpu_backend *be, gbt_grow_node *node, gbt_error *err) {
+gbt_status cpu_room_for_set(cpu_backend *be, gbt_grow_node *node, gbt_error *err) {
   const gbt_split *split = &node->split;
   if (split->kind != GBT_SPLIT_ONEHOT && split->kind != GBT_SPLIT_SET) return GBT_OK;
   node->set_words = ((uint32_t)be->cuts->feat[split->feat].n_bins + 31) / 32;
@@ -141,7 +135,7 @@ static gbt_status room_for_set(cpu_backend *be, gbt_grow_node *node, gbt_error *
 }
 
 static void set_task(void *arg, int64_t task, int thread) {
-  const split_job *job = arg;
+  const cpu_split_job *job = arg;
   cpu_backend *be = job->be;
   const gbt_grow_node *node = &be->fr.node[job->node[task]];
   const gbt_split *split = &node->split;
@@ -153,7 +147,7 @@ static void set_task(void *arg, int64_t task, int thread) {
 }
 
 /* From the ranks that have found the splits. */
-static void take_sets(const split_job *job, size_t n) {
+static void take_sets(const cpu_split_job *job, size_t n) {
   cpu_backend *be = job->be;
   for (size_t i = 0; i < n; i++) {
     const gbt_grow_node *node = &be->fr.node[job->node[i]];
@@ -163,13 +157,13 @@ static void take_sets(const split_job *job, size_t n) {
   }
 }
 
-static gbt_status keep_sets(gbt_ctx *ctx, split_job *job, size_t n, gbt_error *err) {
+static gbt_status keep_sets(gbt_ctx *ctx, cpu_split_job *job, size_t n, gbt_error *err) {
   cpu_backend *be = job->be;
   const size_t beg = be->fr.n_set_words;
   double codes = 0.0;
   for (size_t i = 0; i < n; i++) {
     gbt_grow_node *node = &be->fr.node[job->node[i]];
-    GBT_TRY(room_for_set(be, node, err));
+    GBT_TRY(cpu_room_for_set(be, node, err));
     if (node->split.kind == GBT_SPLIT_SET) codes += be->cuts->feat[node->split.feat].n_bins;
   }
   if (codes > 0.0 && cpu_ranks_set_of(be, 0, n) != NULL) {
@@ -190,14 +184,11 @@ gbt_status cpu_find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   cpu_backend *be = (cpu_backend *)self;
   int64_t t0 = gbt_clock_ns();
   if (gbt_policy_one_split(be->fr.policy.kind)) return cpu_layer_search(ctx, be, err);
-  split_job job = {.be = be, .run_feats = run_size(be)};
-  job.most_feats = be->ranks.on ? be->ranks.n_tree_feats : be->split.n_tree_feats;
-  job.n_runs = (job.most_feats + job.run_feats - 1) / job.run_feats;
-  size_t n = 0;
-  for (size_t i = 0; i < be->fr.n_fresh; i++) n += be->fr.node[be->fr.fresh[i]].splittable != 0;
-  size_t n_tasks = n * (size_t)job.n_runs;
-  GBT_TRY(gbt_mem_grow(&be->mem, &be->split.found, &be->split.cap_found, n_tasks + 1, sizeof *be->split.found, err));
-  GBT_TRY(list_features(ctx, be, &job, n, err));
+  GBT_ASSERT(be->together.n == 0); /* cpu_together_search */
+  cpu_split_job job;
+  size_t n;
+  GBT_TRY(cpu_list_features(ctx, be, &job, &n, err));
+  const size_t n_tasks = n * (size_t)job.n_runs;
   double ns = 3.0 * (double)n * be->layout->n_slots;
   GBT_TRY(cpu_parallel(ctx, (int64_t)n_tasks, ns, split_task, &job, err));
   for (size_t i = 0; i < n; i++) {

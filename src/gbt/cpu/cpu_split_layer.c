@@ -7,7 +7,8 @@
  *
  * A node that cannot be split that way on its own (a child too light or with too few rows, the wrong way round for a
  * monotone constraint) or that would not gain adds nothing, and is kept: its children take its value. So a sum never
- * goes down, limits hold for everything that decides a value, and no candidate is lost because of one node.
+ * goes down, limits hold for everything that decides a value, and no candidate is lost because of one node
+ * (cpu_candidates.c).
  *
  * Gains are summed as real numbers, so the order is fixed: a feature is one task, its nodes come in the order of their
  * numbers.
@@ -64,164 +65,26 @@ void cpu_layer_close(cpu_backend *be) {
 
 /* ---- what a node gains ---- */
 
-/* Left sums of n candidates with missing values right into g, h, rows of scratch. from_top: sets only. */
-static int32_t left_sums(const cpu_backend *be, const node_codes *codes, gbt_split_kind kind, int from_top,
-                         cpu_scratch *scratch) {
-  const cpu_search *in = codes->in;
-  int32_t n = kind == GBT_SPLIT_SET ? set_most(be, in->feat) : in->n_bins;
-  gbt_sum run = {0, 0};
-  int64_t rows = 0;
-  if (kind == GBT_SPLIT_NUMERIC && !in->has_missing) n--; /* all left is no split */
-  for (int32_t k = 0; k < n; k++) {
-    int32_t c = kind == GBT_SPLIT_SET ? (int32_t)level_at(be, in->feat, from_top, k) : k;
-    gbt_sum add = sum_at(codes, c);
-    if (kind == GBT_SPLIT_ONEHOT) run.g = run.h = rows = 0;
-    run.g += add.g;
-    run.h += add.h;
-    scratch->g[k] = (double)run.g * in->unit.g;
-    scratch->h[k] = (double)run.h * in->unit.h;
-    if (in->count) scratch->rows[k] = rows += rows_at(codes, c);
-  }
-  return n;
-}
-
-/* Gains of n candidates; at most 0 where a node is kept. */
-static void node_gains(const cpu_backend *be, const cpu_search *in, gbt_reg reg, int32_t n, int64_t more_left,
-                       cpu_scratch *scratch) {
-  if (in->rated.constrained)
-    for (int32_t i = 0; i < n; i++) scratch->gain[i] = cpu_gain(in, scratch->g[i], scratch->h[i], reg);
-  else
-    be->kernels->gains(n, scratch->g, scratch->h, &in->rated, reg, scratch->gain);
-  if (in->min_rows <= 1) return;
-  for (int32_t i = 0; i < n; i++) {
-    int64_t left = scratch->rows[i] + more_left, right = gbt_grow_rows(in->node) - left;
-    if (left < in->min_rows || right < in->min_rows) scratch->gain[i] = -1.0;
-  }
-}
-
-static void add_gains(const double *gain, int32_t n, double floor, double *sum) {
-  for (int32_t i = 0; i < n; i++) sum[i] += gain[i] > floor ? gain[i] : 0.0;
-}
-
-/* Slots [beg, end) to `to`. Returns what they hold together; *any gets a bit where one of them holds something. */
-GBT_FN gbt_sum copy_slots(const cpu_search *in, uint32_t beg, uint32_t end, gbt_sum *to, int64_t *any, int packed) {
-  gbt_sum total = {0, 0};
-  for (uint32_t i = beg; i < end; i++) {
-    const gbt_sum v = packed ? cpu_unpack(in->both[i]) : in->sum[i];
-    to[i - beg] = v;
-    total.g += v.g;
-    total.h += v.h;
-    *any |= v.g | v.h;
-  }
-  return total;
-}
-
-/* The sums of all codes, missing among them, of a feature whose zero bin is not in the histogram. Returns 0 where no
- * slot holds anything: the zero bin has all that the node has. */
-static int by_code(const cpu_search *in, gbt_sum *to) {
-  const uint32_t zero = (uint32_t)in->zero_bin;
-  int64_t any = 0;
-  gbt_sum below, above;
-  GBT_ASSERT(in->zero_bin >= 0 && zero <= in->n_slots);
-  to[in->n_bins] = (gbt_sum){0, 0};
-  if (in->both) {
-    below = copy_slots(in, 0, zero, to, &any, 1);
-    above = copy_slots(in, zero, in->n_slots, to + zero + 1, &any, 1);
-  } else {
-    below = copy_slots(in, 0, zero, to, &any, 0);
-    above = copy_slots(in, zero, in->n_slots, to + zero + 1, &any, 0);
-  }
-  to[zero] = (gbt_sum){in->node->sum.g - below.g - above.g, in->node->sum.h - below.h - above.h};
-  return any != 0;
-}
-
-/* The usual case: numbers, nothing clips values and no rows are counted. */
-static void add_cuts(cpu_backend *be, const cpu_search *in, cpu_scratch *scratch, double *right, double *left) {
-  cpu_layer_codes c = {.sum = in->sum, .both = in->both, .unit = in->unit};
-  const int32_t n = in->n_bins - !in->has_missing; /* all left is no split */
-  const double floor = floor_of(in);
-  if (in->zero_bin >= 0) {
-    const int any = by_code(in, scratch->sum);
-    if (!any && in->zero_bin < in->n_bins) return; /* every cut has all rows on one side, and none is missing */
-    c.sum = scratch->sum;
-    c.both = NULL;
-  }
-  gbt_sum miss = {0, 0};
-  if (in->has_missing) miss = c.both ? cpu_unpack(c.both[in->n_bins]) : c.sum[in->n_bins];
-  const int missing = miss.g != 0 || miss.h != 0;
-  be->kernels->layer_gains(n, &c, &in->rated, in->reg, floor, right, in->has_missing && !missing ? left : NULL);
-  if (!missing) return;
-  c.more = (gbt_units){(double)miss.g * in->unit.g, (double)miss.h * in->unit.h};
-  be->layer.missing[in->feat] = 1;
-  be->kernels->layer_gains(n, &c, &in->rated, in->reg, floor, left, NULL);
-}
-
-/* One end of the order, or all candidates of another kind: added to the sums at `right` and, where the feature may have
- * missing values, `left`. */
-static void add_candidates(cpu_backend *be, const node_codes *codes, gbt_split_kind kind, int from_top,
-                           cpu_scratch *scratch, double *right, double *left) {
-  const cpu_search *in = codes->in;
-  gbt_reg reg = reg_of(be, kind);
-  double floor = floor_of(in);
-  int32_t n = left_sums(be, codes, kind, from_top, scratch);
-  node_gains(be, in, reg, n, 0, scratch);
-  add_gains(scratch->gain, n, floor, right);
-  if (!in->has_missing) return;
-  gbt_sum miss = sum_at(codes, in->n_bins);
-  int64_t miss_rows = in->count ? rows_at(codes, in->n_bins) : 0;
-  if (miss.g != 0 || miss.h != 0 || miss_rows > 0) {
-    double g = (double)miss.g * in->unit.g, h = (double)miss.h * in->unit.h;
-    be->layer.missing[in->feat] = 1;
-    for (int32_t i = 0; i < n; i++) {
-      scratch->g[i] += g;
-      scratch->h[i] += h;
-    }
-    node_gains(be, in, reg, n, miss_rows, scratch);
-  }
-  add_gains(scratch->gain, n, floor, left);
+static cpu_candidates candidates_of(const cpu_backend *be, int32_t feat) {
+  const cpu_layer *layer = &be->layer;
+  cpu_candidates c = {.kind = kind_of(be, feat), .missing = &layer->missing[feat]};
+  c.right = layer->gain + 2 * layer->beg[feat];
+  c.left = c.right + (be->cuts->feat[feat].n_bins + 1);
+  if (c.kind != GBT_SPLIT_SET) return c;
+  c.order = layer->order + layer->beg[feat];
+  c.n_placed = layer->n_placed[feat];
+  c.most = set_most(be, feat);
+  return c;
 }
 
 static void search_feature(cpu_backend *be, cpu_search *in, int32_t feat, cpu_scratch *scratch) {
   cpu_search_feature(be, feat, scratch, in);
   if (in->n_bins + in->has_missing < 2) return;
-  gbt_split_kind kind = kind_of(be, feat);
-  size_t n_codes = (size_t)in->n_bins + 1;
-  double *right = be->layer.gain + 2 * be->layer.beg[feat], *left = right + n_codes;
-  if (kind == GBT_SPLIT_NUMERIC && !in->rated.constrained && !in->count) {
-    add_cuts(be, in, scratch, right, left);
-    return;
-  }
-  node_codes codes = codes_of(in);
-  add_candidates(be, &codes, kind, 0, scratch, right, left);
-  if (kind != GBT_SPLIT_SET) return;
-  int32_t most = set_most(be, feat);
-  add_candidates(be, &codes, kind, 1, scratch, right + most, left + most);
+  const cpu_candidates c = candidates_of(be, feat);
+  cpu_add_gains(be, in, &c, scratch);
 }
 
 /* ---- the order of levels, once a tree ---- */
-
-/* Which sets have enough rows, and enough more than the last one that was tried (as cpu_search_set). */
-static void mark_sets(cpu_backend *be, const cpu_search *in) {
-  cpu_layer *layer = &be->layer;
-  uint8_t *tried = layer->tried + layer->beg[in->feat];
-  int32_t most = set_most(be, in->feat);
-  int64_t all = gbt_grow_rows(in->node), least = gbt_set_least(in->params, all);
-  int64_t missing = in->has_missing ? in->count[in->n_bins] : 0;
-  for (int top = 0; top < 2; top++) {
-    int64_t rows = 0, since = 0;
-    for (int32_t k = 0; k < most; k++) {
-      uint32_t count = in->count[level_at(be, in->feat, top, k)];
-      rows += count;
-      since += count;
-      tried[top * most + k] = 0;
-      if (since < least) continue;
-      since = 0;
-      int right = rows >= least && all - rows >= least;
-      int left = rows + missing >= least && all - rows - missing >= least;
-      tried[top * most + k] = (uint8_t)((right ? CPU_TRY_RIGHT : 0) | (left ? CPU_TRY_LEFT : 0));
-    }
-  }
-}
 
 int cpu_layer_orders(const cpu_backend *be, int32_t feat, cpu_scratch *scratch, cpu_search *in) {
   if (!be->split.plan[feat].by_sets || (be->ranks.on && !be->ranks.owns[feat])) return 0;
@@ -236,7 +99,8 @@ void cpu_layer_order(cpu_backend *be, const cpu_search *in, cpu_scratch *scratch
   layer->n_placed[feat] = cpu_order_levels(in, scratch, in->n_bins);
   GBT_ASSERT(layer->n_placed[feat] <= in->n_bins);
   memcpy(layer->order + layer->beg[feat], scratch->level, (size_t)layer->n_placed[feat] * sizeof *layer->order);
-  mark_sets(be, in);
+  const cpu_candidates c = candidates_of(be, feat);
+  cpu_mark_sets(in, &c, layer->tried + layer->beg[feat]);
 }
 
 static void order_task(void *arg, int64_t task, int thread) {

@@ -3,12 +3,14 @@
  *
  *   rows     one order for all: the same rows are drawn, and every split sends them the same way
  *   tree k   a frontier of its own, by the gradients of output k: sums, histograms, gains, who is kept, values
- *   layer    sum over trees k, in order, of weight_k * (what a candidate gains in the nodes of tree k)
+ *   split    of a node, in symmetric growth of a layer: the largest sum over trees k, in order, of weight_k * (what a
+ *            candidate gains in the nodes of tree k)
  *
  * So each tree is that of its output's growth, but for the choice of splits, and monotone constraints and
  * limits hold in each: a node that cannot be split on its own adds nothing to the sum, and is kept.
  *
- * Steps take the trees in turn (cpu_turn_to); what they do for all at once is drawing and partitioning rows.
+ * Steps take the trees in turn (cpu_turn_to); what they do for all at once is drawing and partitioning rows, and the
+ * search (cpu_layer_decide.c; node by node: cpu_split_together.c).
  *
  * Levels of sets have one order in all trees. As each output would have its own, it is that of the gradients along one
  * direction of the scores: sum of direction_k G_k by the mean of H_k. */
@@ -19,7 +21,7 @@
 gbt_status cpu_together_open(cpu_backend *be, const gbt_backend_spec *spec, gbt_error *err) {
   cpu_together *t = &be->together;
   if (spec->together == NULL) return GBT_OK;
-  GBT_ASSERT(be->n_outputs > 1 && be->n_outputs <= GBT_MOST_TREES && gbt_policy_one_split(be->fr.policy.kind));
+  GBT_ASSERT(be->n_outputs > 1 && be->n_outputs <= GBT_MOST_TREES);
   t->by = spec->together;
   GBT_TRY(gbt_mem_zeros(&be->mem, (size_t)be->n_outputs, sizeof *t->tree, &t->tree, err));
   t->n = be->n_outputs;
@@ -31,10 +33,11 @@ gbt_status cpu_together_open(cpu_backend *be, const gbt_backend_spec *spec, gbt_
 
 gbt_status cpu_together_room(cpu_backend *be, gbt_error *err) {
   cpu_together *t = &be->together;
-  const size_t codes = t->n > 0 ? be->layer.beg[be->n_features] : 0;
+  if (t->n == 0 || be->layer.beg == NULL) return GBT_OK; /* node by node: cpu_scratch.c */
+  const size_t codes = be->layer.beg[be->n_features];
   for (int32_t k = 1; k < t->n; k++)
     GBT_TRY(gbt_mem_array(&be->mem, 2 * codes, sizeof *t->tree[k].gain, &t->tree[k].gain, err));
-  if (t->n == 0 || be->layer.order == NULL) return GBT_OK;
+  if (be->layer.order == NULL) return GBT_OK;
   GBT_TRY(gbt_mem_array(&be->mem, codes, sizeof *t->g, &t->g, err));
   return gbt_mem_array(&be->mem, codes, sizeof *t->h, &t->h, err);
 }
@@ -46,9 +49,15 @@ void cpu_together_close(cpu_backend *be) {
     gbt_frontier_free(&t->tree[k].fr);
     gbt_mem_free(&be->mem, t->tree[k].gain);
   }
-  gbt_mem_free(&be->mem, t->tree);
-  gbt_mem_free(&be->mem, t->g);
-  gbt_mem_free(&be->mem, t->h);
+  void *blocks[] = {t->tree, t->g, t->h, t->node, t->in, t->left, t->gain};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&be->mem, blocks[i]);
+}
+
+int cpu_together_splits(const cpu_backend *be, int32_t id) {
+  const cpu_together *t = &be->together;
+  for (int32_t k = 0; k < t->n; k++)
+    if ((k == t->at ? &be->fr : &t->tree[k].fr)->node[id].splittable) return 1;
+  return 0;
 }
 
 void cpu_turn_to(cpu_backend *be, int32_t k) {
@@ -118,6 +127,13 @@ void cpu_together_join(const cpu_backend *be, int32_t feat) {
 
 /* ---- the order of levels ---- */
 
+void cpu_together_ratios(const cpu_backend *be, int32_t n, double *g, const double *h) {
+  for (int32_t c = 0; c < n; c++) {
+    const double down = h[c] / (double)be->together.n + be->params->cat_smooth;
+    g[c] = down > 0.0 ? g[c] / down : 0.0;
+  }
+}
+
 static void add_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
   const cpu_together *t = &be->together;
@@ -138,11 +154,7 @@ static void order_task(void *arg, int64_t task, int thread) {
   cpu_search in;
   if (!cpu_layer_orders(be, feat, &be->scratch.of[thread], &in)) return;
   double *g = t->g + be->layer.beg[feat];
-  const double *h = t->h + be->layer.beg[feat];
-  for (int32_t c = 0; c < in.n_bins; c++) {
-    const double down = h[c] / (double)t->n + be->params->cat_smooth;
-    g[c] = down > 0.0 ? g[c] / down : 0.0;
-  }
+  cpu_together_ratios(be, in.n_bins, g, t->h + be->layer.beg[feat]);
   in.ratio = g;
   cpu_layer_order(be, &in, &be->scratch.of[thread]);
 }

@@ -18,12 +18,12 @@ typedef struct gbt_grow_node {
   uint32_t own_rows;  /* of them those of this rank, which are in its row order */
   gbt_sum sum;        /* in histogram units */
   gbt_bounds bounds;  /* of its weight */
-  double weight;      /* symmetric and monotone: the value so far, in histogram units */
+  double weight;      /* of kept nodes, and monotone: the value so far, in histogram units */
   gbt_split split;    /* the best one found; kind NONE when there is none */
   int8_t open;
   int8_t splittable;           /* could be split as far as depth, rows and hessian go: is searched */
   int8_t bulk_left;            /* most rows went left; set when split (symmetric: gbt_frontier_set_bulk_sides) */
-  int8_t kept;                 /* symmetric: the split does not touch the node's value */
+  int8_t kept;                 /* splits of several nodes or trees: this one does not touch the node's value */
   int8_t taken;                /* best-first: chosen at some time */
   int32_t number;              /* in the tree; -1 while the node is waiting */
   int32_t ahead;               /* children that are waiting, 0 for none */

@@ -116,9 +116,9 @@ static int as_naive(const random_job *r, int shared) {
 
 static void share_splits(random_job *r, uint64_t seed) {
   gbt_params *p = &r->job.spec.params;
-  p->grow_policy = GBT_SYMMETRIC;
   p->max_depth = 1 + (int64_t)(seed % 6);
   p->colsample_bynode = 1.0;
+  random_job_by_nodes(r, seed);
   p->num_parallel_tree = 1;
   p->multi_strategy = 1;
   p->sketch = (int)(gbt_mix64(seed) % 3); /* auto: none of columns, a projection of levels */
@@ -159,7 +159,7 @@ static void levels_share_splits_as_the_naive_ones(void) {
 }
 
 /* A column times 1024 has the same splits, and its own values times 1024. */
-static void sizes_of_columns_do_not_count(int sketch) {
+static void sizes_of_columns_do_not_count(int sketch, int policy) {
   enum { ROWS = 400 };
   const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_FACTOR};
   made *m = made_new(3, ROWS, 3, kinds);
@@ -167,7 +167,7 @@ static void sizes_of_columns_do_not_count(int sketch) {
   train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 3, 8);
   job.spec.params.multi_strategy = 1;
   job.spec.params.sketch = sketch;
-  job.spec.params.grow_policy = GBT_SYMMETRIC;
+  job.spec.params.grow_policy = policy;
   const train_how how = {1, 0, GBT_SIMD_AUTO, NULL};
   trained *a = train(&job, &how);
   for (int i = ROWS; i < 2 * ROWS; i++) m->label[i] *= 1024.0;
@@ -179,8 +179,59 @@ static void sizes_of_columns_do_not_count(int sketch) {
   made_free(m);
 }
 
-static void sizes_do_not_count_in_projections(void) { sizes_of_columns_do_not_count(GBT_SKETCH_PROJECTION); }
-static void sizes_do_not_count_in_sums(void) { sizes_of_columns_do_not_count(GBT_SKETCH_NONE); }
+static void sizes_do_not_count(void) {
+  for (int policy = GBT_DEPTHWISE; policy <= GBT_SYMMETRIC; policy++) {
+    sizes_of_columns_do_not_count(GBT_SKETCH_PROJECTION, policy);
+    sizes_of_columns_do_not_count(GBT_SKETCH_NONE, policy);
+  }
+}
+
+static train_job job_of_two(made *m, int32_t K, int policy) {
+  train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, K, 6);
+  job.spec.params.multi_strategy = K > 1;
+  job.spec.params.grow_policy = policy;
+  job.spec.params.max_cat_onehot = 65535; /* sets are in order along a random direction */
+  job.spec.params.min_data_in_leaf = 2;
+  if (policy == GBT_LOSSGUIDE) job.spec.params.max_leaves = 15;
+  return job;
+}
+
+/* A model with a tree for both columns, whose numbers are given. */
+static trained *train_two(made *m, int64_t n, const double *first, const double *second, int policy) {
+  memcpy(m->label, first, (size_t)n * sizeof *first);
+  memcpy(m->label + n, second, (size_t)n * sizeof *second);
+  const train_job job = job_of_two(m, 2, policy);
+  return train(&job, &(train_how){2, 0, GBT_SIMD_AUTO, NULL});
+}
+
+/* Columns the other way round have the same trees, and a column twice those that it has alone. */
+static void columns_in_any_order(void) {
+  enum { ROWS = 600 };
+  const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_FACTOR, MADE_ZEROS};
+  double x[ROWS], y[ROWS];
+  made *m = made_new(4, ROWS, 4, kinds);
+  made_columns(m, GBT_OBJ_SQUARED_ERROR, 2, 0, 6);
+  memcpy(x, m->label, sizeof x);
+  memcpy(y, m->label + ROWS, sizeof y);
+  for (int policy = GBT_DEPTHWISE; policy <= GBT_SYMMETRIC; policy++) {
+    trained *xy = train_two(m, ROWS, x, y, policy), *yx = train_two(m, ROWS, y, x, policy);
+    trained *xx = train_two(m, ROWS, x, x, policy);
+    made *one = made_column(m, 0);
+    const train_job job = job_of_two(one, 1, policy);
+    trained *alone = train(&job, &(train_how){1, 0, GBT_SIMD_AUTO, NULL});
+    if (CHECK(xy != NULL && yx != NULL && xx != NULL && alone != NULL)) {
+      CHECK_EQ_BYTES(xy->score[0], yx->score[0] + ROWS, sizeof x);
+      CHECK_EQ_BYTES(xy->score[0] + ROWS, yx->score[0], sizeof x);
+      CHECK_EQ_BYTES(xx->score[0], alone->score[0], sizeof x);
+      CHECK_EQ_BYTES(xx->score[0] + ROWS, alone->score[0], sizeof x);
+      CHECK_EQ_I64(xx->forest->n_nodes, alone->forest->n_nodes);
+      CHECK(alone->forest->n_nodes > 50);
+    }
+    trained_free(xy), trained_free(yx), trained_free(xx), trained_free(alone);
+    made_free(one);
+  }
+  made_free(m);
+}
 
 /* ---- metrics ---- */
 
@@ -269,8 +320,8 @@ void suite_columns(void) {
   RUN(columns_are_models_of_their_own);
   RUN(trainings_are_the_naive_ones);
   RUN(levels_share_splits_as_the_naive_ones);
-  RUN(sizes_do_not_count_in_projections);
-  RUN(sizes_do_not_count_in_sums);
+  RUN(sizes_do_not_count);
+  RUN(columns_in_any_order);
   RUN(metrics_of_all_columns);
   RUN(metrics_that_a_column_lacks);
   RUN(other_numbers_of_columns);

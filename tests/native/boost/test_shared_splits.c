@@ -8,7 +8,7 @@
 enum { SEEDS = 1000 };
 
 typedef struct seen {
-  int64_t jobs, together, sampled, weights, monotone, contests, steps, splits, kept;
+  int64_t jobs, together, by_nodes, sampled, weights, monotone, contests, drawn_cuts, steps, splits, kept;
 } seen;
 
 /* Whether a round has one tree, whose leaves have a value for every class. */
@@ -25,6 +25,8 @@ static int as_naive(uint64_t seed, const random_job *r, seen *s) {
   if (!ok) random_job_tell(r, seed);
   s->jobs++;
   s->together += p->sketch == GBT_SKETCH_NONE;
+  s->by_nodes += p->sketch == GBT_SKETCH_NONE && p->grow_policy != GBT_SYMMETRIC;
+  s->drawn_cuts += p->extra_trees;
   s->sampled += p->subsample < 1.0 || p->sampling_method != GBT_SAMPLE_UNIFORM;
   s->weights += r->data->weight != NULL;
   s->monotone += r->monotone != NULL;
@@ -48,14 +50,16 @@ static void trainings_are_the_naive_ones(void) {
   for (uint64_t seed = 1; seed <= test_cases(SEEDS) && bad < 3; seed++) {
     r = random_job_make(seed, 300);
     r.job.spec.params.sketch = gbt_mix64(seed) % 2 ? GBT_SKETCH_NONE : GBT_SKETCH_AUTO; /* classes: a projection */
-    if (random_job_share(&r, seed)) bad += !as_naive(seed, &r, &s);
+    if (random_job_share(&r, seed) && random_job_by_nodes(&r, seed)) bad += !as_naive(seed, &r, &s);
     random_job_free(&r);
   }
-  test_note("%" PRId64 " jobs, %" PRId64 " by sums of gains, %" PRId64 " sampled, %" PRId64 " weighted, %" PRId64
-            " monotone, %" PRId64 " with noise, %" PRId64 " of several steps; %" PRId64 " splits, %" PRId64 " kept",
-            s.jobs, s.together, s.sampled, s.weights, s.monotone, s.contests, s.steps, s.splits, s.kept);
+  test_note("%" PRId64 " jobs, %" PRId64 " by sums of gains, of them %" PRId64 " by nodes; %" PRId64 " sampled, %" PRId64
+            " weighted, %" PRId64 " monotone, %" PRId64 " with noise, %" PRId64 " with drawn cuts, %" PRId64
+            " of several steps; %" PRId64 " splits, %" PRId64 " kept",
+            s.jobs, s.together, s.by_nodes, s.sampled, s.weights, s.monotone, s.contests, s.drawn_cuts, s.steps,
+            s.splits, s.kept);
   CHECK_SEEN(s.jobs > 30 && s.together > 10 && s.jobs - s.together > 10 && s.sampled > 10 && s.weights > 5);
-  CHECK_SEEN(s.monotone > 5 && s.contests > 5 && s.steps > 5);
+  CHECK_SEEN(s.by_nodes > 10 && s.monotone > 5 && s.contests > 5 && s.drawn_cuts > 5 && s.steps > 5);
   CHECK_SEEN(s.splits > 500 && s.kept > 100 && s.kept < s.splits);
 }
 
@@ -63,17 +67,20 @@ static int as_naive_of(int64_t rows, int32_t K, int64_t rounds) {
   made *m = made_new((uint64_t)rows, rows, 4, NULL);
   made_response(m, GBT_OBJ_SOFTMAX, K, 5);
   train_job job = job_make(m, GBT_OBJ_SOFTMAX, K, rounds);
-  job.spec.params.grow_policy = GBT_SYMMETRIC;
   job.spec.params.multi_strategy = 1;
   job.spec.params.max_depth = 3;
   job.spec.params.min_child_weight = 0.0;
   job.spec.params.random_strength = 1.0;
   int ok = 1;
-  for (int sketch = GBT_SKETCH_AUTO; sketch <= (K <= 8 ? GBT_SKETCH_NONE : GBT_SKETCH_AUTO); sketch++) {
+  const int last = K <= 8 ? 5 : 2;
+  for (int how = 0; ok && how <= last; how++) { /* policies, by projections and by sums */
+    const int sketch = how < 3 ? GBT_SKETCH_AUTO : GBT_SKETCH_NONE;
     job.spec.params.sketch = sketch;
+    job.spec.params.grow_policy = how % 3;
+    job.spec.params.max_leaves = job.spec.params.grow_policy == GBT_LOSSGUIDE ? 6 : 0;
     trained *a = train(&job, &(train_how){2, 0, GBT_SIMD_AUTO, NULL}), *b = train_naively(&job);
     ok = CHECK(a != NULL && b != NULL && same_trained(a, b)) && ok;
-    if (!ok) test_note("%" PRId64 " rows, %d classes, sketch %d", rows, (int)K, sketch);
+    if (!ok) test_note("%" PRId64 " rows, %d classes, sketch %d, policy %d", rows, (int)K, sketch, how % 3);
     trained_free(a);
     trained_free(b);
   }
@@ -127,16 +134,15 @@ static void alike_deviates_set_the_first_class_apart(void) {
 }
 
 static void refused(void) {
-  for (int what = 0; what < 4; what++) {
+  for (int what = 0; what < 3; what++) {
     const gbt_objective objective =
-        gbt_objective_make(what == 0 ? GBT_OBJ_LOGISTIC : GBT_OBJ_SOFTMAX, what == 0 ? 1 : what == 3 ? 9 : 3);
+        gbt_objective_make(what == 0 ? GBT_OBJ_LOGISTIC : GBT_OBJ_SOFTMAX, what == 0 ? 1 : what == 2 ? 9 : 3);
     gbt_params p = gbt_params_default();
     p.multi_strategy = 1;
-    p.grow_policy = what == 1 ? GBT_DEPTHWISE : GBT_SYMMETRIC;
-    p.num_parallel_tree = what == 2 ? 2 : 1;
-    p.sketch = what == 3 ? GBT_SKETCH_NONE : GBT_SKETCH_AUTO;
+    p.num_parallel_tree = what == 1 ? 2 : 1;
+    p.sketch = what == 2 ? GBT_SKETCH_NONE : GBT_SKETCH_AUTO;
     CHECK_FAILS(gbt_shared_splits_check(&objective, &p, test_err), what == 0 ? GBT_E_ARG : GBT_E_UNSUPPORTED,
-                what == 3 ? "up to 8 outputs, and there are 9" : "`multi_strategy = \"multi_output_tree\"`");
+                what == 2 ? "up to 8 outputs, and there are 9" : "`multi_strategy = \"multi_output_tree\"`");
   }
 }
 

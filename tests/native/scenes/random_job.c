@@ -218,6 +218,16 @@ int random_job_share(random_job *r, uint64_t seed) {
   return 1;
 }
 
+int random_job_by_nodes(random_job *r, uint64_t seed) {
+  gbt_params *p = &r->job.spec.params;
+  const int64_t leaves[] = {0, 3, 7, 20};
+  p->grow_policy = (int)(gbt_mix64(seed ^ 77) % 3);
+  if (p->grow_policy == GBT_SYMMETRIC) return 1;
+  p->max_leaves = leaves[gbt_mix64(seed ^ 78) % 4];
+  if (gbt_mix64(seed ^ 79) % 3 == 0) p->colsample_bynode = 0.6;
+  return 1;
+}
+
 void random_job_small(random_job *r, uint64_t seed) {
   gbt_params *p = &r->job.spec.params;
   p->grow_policy = 0;

@@ -30,6 +30,9 @@ void random_job_order(random_job *r);
  * before. */
 int random_job_share(random_job *r, uint64_t seed);
 
+/* Then: trees of any growth policy. Returns 1. */
+int random_job_by_nodes(random_job *r, uint64_t seed);
+
 /* Without what the kernel of small data leaves to other kernels (src/cuda/grow/small). */
 void random_job_small(random_job *r, uint64_t seed);
 

@@ -158,8 +158,12 @@ int naive_could_split(const naive *nv, const naive_node *node) {
   return (double)node->sum.h * nv->unit.h >= 2.0 * nv->p->min_child_weight;
 }
 
-static void consider(naive *nv, int32_t id) {
-  if (naive_could_split(nv, &nv->node[id])) naive_search(nv, id);
+/* A node of all trees. */
+static void consider(naive_team *team, int32_t id) {
+  if (team->direction != NULL)
+    naive_search_together(team, id);
+  else if (naive_could_split(team->tree, &team->tree->node[id]))
+    naive_search(team->tree, id);
 }
 
 /* The weight of a node in histogram units, within its parent's bounds. */
@@ -193,6 +197,10 @@ static void split_node(naive *nv, int32_t id) {
   nv->n_leaves++;
 }
 
+static void split_nodes(naive_team *team, int32_t id) {
+  for (int32_t k = 0; k < team->n; k++) split_node(&team->tree[k], id);
+}
+
 static int open_at(const naive *nv, int32_t i) {
   return nv->node[i].left == 0 && nv->node[i].split.kind != GBT_SPLIT_NONE;
 }
@@ -211,15 +219,17 @@ static int room_for(const naive *nv, int64_t more) {
   return nv->p->max_leaves == 0 || nv->n_leaves + more <= nv->p->max_leaves;
 }
 
-static void grow_best_first(naive *nv) {
+static void grow_best_first(naive_team *team) {
+  const naive *nv = team->tree;
   for (int32_t id; room_for(nv, 1) && (id = richest(nv, -1)) >= 0;) {
-    split_node(nv, id);
-    consider(nv, nv->node[id].left);
-    consider(nv, nv->node[id].left + 1);
+    split_nodes(team, id);
+    consider(team, nv->node[id].left);
+    consider(team, nv->node[id].left + 1);
   }
 }
 
-static void grow_by_layers(naive *nv) {
+static void grow_by_layers(naive_team *team) {
+  const naive *nv = team->tree;
   for (int32_t depth = 0;; depth++) {
     int64_t width = 0;
     int32_t first = nv->n_nodes, id;
@@ -227,11 +237,11 @@ static void grow_by_layers(naive *nv) {
     if (width == 0) break;
     if (room_for(nv, width)) {
       for (int32_t i = 0; i < first; i++)
-        if (open_at(nv, i) && nv->node[i].depth == depth) split_node(nv, i);
+        if (open_at(nv, i) && nv->node[i].depth == depth) split_nodes(team, i);
     } else {
-      while (room_for(nv, 1) && (id = richest(nv, depth)) >= 0) split_node(nv, id);
+      while (room_for(nv, 1) && (id = richest(nv, depth)) >= 0) split_nodes(team, id);
     }
-    for (int32_t i = first; i < nv->n_nodes; i++) consider(nv, i);
+    for (int32_t i = first; i < nv->n_nodes; i++) consider(team, i);
   }
 }
 
@@ -251,14 +261,9 @@ static void symmetric_bulk(naive *nv) {
 /* All nodes of a layer by one split, as long as there is room for all their children. */
 static void grow_symmetric(naive_team *team) {
   naive *one = &team->tree[0];
-  for (int32_t k = 0; k < team->n; k++) {
-    naive *nv = &team->tree[k];
-    nv->node[0].weight = rough_weight(nv, &nv->node[0], nv->node[0].bounds);
-  }
   for (int32_t first = 0; room_for(one, one->n_nodes - first) && naive_search_layer(team, first);) {
     int32_t end = one->n_nodes;
-    for (int32_t k = 0; k < team->n; k++)
-      for (int32_t i = first; i < end; i++) split_node(&team->tree[k], i);
+    for (int32_t i = first; i < end; i++) split_nodes(team, i);
     first = end;
   }
   for (int32_t k = 0; k < team->n; k++) symmetric_bulk(&team->tree[k]);
@@ -359,18 +364,28 @@ static void begin_tree(naive *nv, int32_t output, uint64_t tree) {
   plant_root(nv);
 }
 
+/* From the roots. */
+static void grow_trees(naive_team *team) {
+  const naive *one = team->tree;
+  for (int32_t k = 0; k < team->n; k++) {
+    naive *nv = &team->tree[k];
+    nv->node[0].weight = rough_weight(nv, &nv->node[0], nv->node[0].bounds);
+  }
+  if (one->p->grow_policy != GBT_SYMMETRIC && room_for(one, 1)) consider(team, 0);
+  if (one->p->grow_policy == GBT_SYMMETRIC)
+    grow_symmetric(team);
+  else if (one->p->grow_policy == GBT_LOSSGUIDE)
+    grow_best_first(team);
+  else
+    grow_by_layers(team);
+}
+
 void naive_grow(naive *nv, int32_t output, uint64_t tree) {
   uint64_t *scratch = test_alloc((size_t)nv->n_feats * sizeof *scratch);
   begin_tree(nv, output, tree);
   nv->n_tree_feats = gbt_features_of_tree(nv->rules, nv->tree, nv->tree_feats, scratch);
   free(scratch);
-  if (nv->p->grow_policy != GBT_SYMMETRIC && room_for(nv, 1)) consider(nv, 0);
-  if (nv->p->grow_policy == GBT_SYMMETRIC)
-    grow_symmetric(&(naive_team){nv, 1, &(double){1.0}, NULL});
-  else if (nv->p->grow_policy == GBT_LOSSGUIDE)
-    grow_best_first(nv);
-  else
-    grow_by_layers(nv);
+  grow_trees(&(naive_team){nv, 1, &(double){1.0}, NULL});
 }
 
 void naive_grow_together(naive_team *team, uint64_t tree) {
@@ -385,7 +400,9 @@ void naive_grow_together(naive_team *team, uint64_t tree) {
     noise += team->weight[k] * one->noise[k];
   }
   one->noise_of_gains = noise;
-  grow_symmetric(team);
+  grow_trees(team);
+  for (int32_t k = 0; k < team->n && one->p->grow_policy != GBT_SYMMETRIC; k++)
+    for (int32_t i = 0; i < one->n_nodes; i++) team->tree[k].node[i].split.gain = team->tree[k].node[i].own;
 }
 
 static void put_tree(naive *nv, gbt_forest *forest) {

@@ -18,8 +18,9 @@ typedef struct naive_node {
   uint8_t *goes;   /* of the split's feature: per code, 1 = left */
   uint8_t *used;   /* per feature: split on above */
   int bulk_left;
-  int kept;      /* symmetric: children take the value */
-  double weight; /* symmetric: the value so far, in histogram units */
+  int kept;      /* symmetric, and trees that grow together: children take the value */
+  double weight; /* the same: the value so far, in histogram units */
+  double own;    /* trees that grow together, node by node: what the split gains in this one; split.gain: in all */
 } naive_node;
 
 typedef struct naive {
@@ -55,7 +56,7 @@ typedef struct naive {
   double noise_of_gains; /* of the output's gradients; of trees that grow together, all outputs' */
 } naive;
 
-/* Symmetric trees with the same splits, one of each output; or a single one. */
+/* Trees with the same splits, one of each output; or a single one. */
 typedef struct naive_team {
   naive *tree;
   int32_t n;
@@ -125,6 +126,9 @@ gbt_sum naive_sum(const naive *nv, const int64_t *rows, int64_t n);
 
 /* Finds the node's best split, with `goes`. */
 void naive_search(const naive *nv, int32_t id);
+
+/* The same of a node that is in all trees of a team, where it could be split in one of them. */
+void naive_search_together(naive_team *team, int32_t id);
 
 /* Whether depth, leaves, rows and hessian leave room for a split. */
 int naive_could_split(const naive *nv, const naive_node *node);

@@ -35,6 +35,9 @@ static void wide(gbt_params *p) { p->grad_bits = GBT_GRAD_32, p->extra_trees = 1
 static void goss(gbt_params *p) { p->sampling_method = 1, p->colsample_bynode = 0.6; }
 static void shared(gbt_params *p) { p->multi_strategy = 1, p->grow_policy = GBT_SYMMETRIC, p->max_depth = 5; }
 static void together(gbt_params *p) { shared(p), p->sketch = GBT_SKETCH_NONE, p->random_strength = 1.0; }
+static void by_nodes(gbt_params *p) {
+  best_first(p), p->multi_strategy = 1, p->sketch = GBT_SKETCH_NONE, p->min_child_weight = 0.2;
+}
 static void parallel(gbt_params *p) { p->num_parallel_tree = 3, p->subsample = 0.5, p->colsample_bytree = 0.7; }
 
 /* name, objective, outputs, parameters, weights, sparse columns, method of factors, digests */
@@ -49,6 +52,7 @@ static const digest_case cases[] = {
      {0x0396638d563bd8e3, 0x94cf76d53243c528, 0x56247bb40e616d29, 0x64d11e19459f6f62}},
     {"classes, sums of gains", GBT_OBJ_SOFTMAX, 4, together, 1, 0, 0,
      {0x41b6e47b5a92ea95, 0x4ff26675db9c1e06, 0x1bd244f99d074ca7, 0x6e8545d012d02877}},
+    {"classes, sums of gains by nodes", GBT_OBJ_SOFTMAX, 4, by_nodes, 1, 0, 0, {0, 0, 0, 0}},
     {"counts, best first", GBT_OBJ_POISSON, 1, best_first, 0, 0, 0,
      {0xc4602f930dafab20, 0x57e6ae871938ef95, 0xc70fc6251beff0ab, 0x4de9216b33a8384e}},
     {"ordered, statistics", GBT_OBJ_LOGISTIC, 1, ordered, 0, 0, GBT_CAT_TARGET | GBT_CAT_COUNT,

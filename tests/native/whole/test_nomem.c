@@ -179,6 +179,7 @@ static void every_allocation_may_fail_for_shared_splits(void) {
   sweep_of(GBT_OBJ_SOFTMAX, GBT_SYMMETRIC, GBT_BOOSTING_ORDERED, PROJECTED, GBT_LEAF_CONSTANT, 1, 6, kinds, 30);
   sweep_of(GBT_OBJ_SOFTMAX, GBT_SYMMETRIC, GBT_BOOSTING_PLAIN, TOGETHER, GBT_LEAF_CONSTANT, 2, 6, kinds, 60);
   sweep_of(GBT_OBJ_SOFTMAX, GBT_SYMMETRIC, GBT_BOOSTING_ORDERED, TOGETHER, GBT_LEAF_CONSTANT, 1, 6, kinds, 30);
+  sweep_of(GBT_OBJ_SOFTMAX, GBT_DEPTHWISE, GBT_BOOSTING_PLAIN, TOGETHER, GBT_LEAF_CONSTANT, 2, 6, kinds, 60);
 }
 
 static void every_allocation_may_fail_for_linear_leaves(void) {
