@@ -2,9 +2,9 @@
 # (`sketch = "none"`) or by one random direction a round ("projection"), beside a tree for each output: loss on held-out
 # rows, rounds and seconds of the processor for training.
 #
-#   Rscript bench/sketch.R DATA [KIND...]
+#   Rscript bench/sketch.R DATA [KIND...] [ROWS]
 #
-# DATA: folder of the sets; KIND: columns, levels or classes. `eta` 0.1, at most 2,000 rounds, early stopping by a fifth
+# DATA: folder of the sets; KIND: columns, levels or classes; ROWS: of a set at most, default 30000. `eta` 0.1, at most 2,000 rounds, early stopping by a fifth
 # of the training rows, symmetric or depthwise trees and defaults otherwise, one thread. Losses: of columns the root of the mean over
 # columns of the squared error over the variance; of levels the mean pinball loss; of classes the log loss.
 
@@ -12,36 +12,22 @@ options(warn = 1)
 library(gbt)
 args <- commandArgs(TRUE)
 folder <- args[1L]
+is_rows <- grepl("^[0-9]+$", args)
+most <- if (any(is_rows)) as.numeric(args[is_rows]) else 30000
+kinds <- args[-1L][!is_rows[-1L]]
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(here, "spread-sets.R"))
 spread <- sets
-read <- function(file) utils::read.csv(gzfile(file.path(folder, file)), stringsAsFactors = TRUE)
-numbers <- function(x) as.data.frame(lapply(x, function(v) if (is.factor(v)) as.integer(v) else v))
+source(file.path(here, "targets-sets.R"))
 
 # name -> list(x, y): rows are drawn from all.
-columns <- list(
-  turbine = function() {
-    d <- read("gas_turbine.csv.gz")
-    list(x = d[setdiff(names(d), c("CO", "NOX", "TEY"))], y = as.matrix(d[c("CO", "NOX")]))
-  },
-  air = function() {
-    d <- read("beijing_air.csv.gz")
-    y <- c("PM2.5", "PM10", "SO2", "NO2", "CO", "O3")
-    d <- d[stats::complete.cases(d[y]), ]
-    list(x = numbers(d[setdiff(names(d), y)]), y = as.matrix(d[y]))
-  },
-  sgemm = function() {
-    d <- read("sgemm_gpu.csv.gz")
-    y <- grep("^Run", names(d), value = TRUE)
-    list(x = d[setdiff(names(d), y)], y = log(as.matrix(d[y])))
-  },
-  made8 = function() {
-    set.seed(1)
-    x <- as.data.frame(matrix(stats::rnorm(40000 * 20), 40000))
-    hidden <- sin(as.matrix(x) %*% matrix(stats::rnorm(20 * 4), 20) / 2)
-    list(x = x, y = hidden %*% matrix(stats::rnorm(4 * 8), 4) + matrix(stats::rnorm(40000 * 8), 40000) / 2)
-  }
-)
+columns <- targets_sets[c("turbine", "air", "flights", "sgemm", "weather")]
+columns$made8 <- function() {
+  set.seed(1)
+  x <- as.data.frame(matrix(stats::rnorm(40000 * 20), 40000))
+  hidden <- sin(as.matrix(x) %*% matrix(stats::rnorm(20 * 4), 20) / 2)
+  list(x = x, y = hidden %*% matrix(stats::rnorm(4 * 8), 4) + matrix(stats::rnorm(40000 * 8), 40000) / 2)
+}
 classes <- list(
   connect_4 = function() {
     d <- read("connect_4.csv.gz")
@@ -78,7 +64,7 @@ take <- function(y, at) if (is.matrix(y)) y[at, , drop = FALSE] else y[at]
 
 run <- function(kind, name, its) {
   set.seed(7)
-  at <- sample(nrow(its$x), min(nrow(its$x), 30000))
+  at <- sample(nrow(its$x), min(nrow(its$x), most))
   part <- rep(c("train", "train", "train", "train", "valid", "test", "test"), length.out = length(at))
   of <- function(p) list(x = its$x[at[part == p], ], y = take(its$y, at[part == p]))
   train <- of("train")
@@ -94,7 +80,7 @@ run <- function(kind, name, its) {
 }
 
 cat("| outputs | set | splits | loss | rounds | seconds |\n|---|---|---|---|---|---|\n")
-for (kind in if (length(args) > 1L) args[-1L] else c("columns", "levels", "classes")) {
+for (kind in if (length(kinds)) kinds else c("columns", "levels", "classes")) {
   of_kind <- switch(kind, columns = columns, classes = classes, levels = spread)
   for (name in names(of_kind)) run(kind, name, of_kind[[name]]())
 }

@@ -113,11 +113,11 @@ test_that("common trees may grow by other policies", {
       m <- do.call(gbt_train, c(call, threads = 1))
       d <- as.data.frame(m)
       expect_identical(d$tree, d$round)
-      splits_of_second_layer <- vapply(seq_len(6), function(t) {
-        nodes <- gbt_tree(m, t)$nodes
-        nrow(unique(nodes[nodes$depth == 1 & !is.na(nodes$feature), c("feature", "threshold")]))
-      }, 1)
-      expect_gt(max(splits_of_second_layer), 1)
+      splits_of_layers <- unlist(lapply(seq_len(6), function(t) {
+        inner <- subset(gbt_tree(m, t)$nodes, !is.na(feature))
+        lengths(lapply(split(paste(inner$feature, inner$threshold), inner$depth), unique))
+      }))
+      expect_gt(max(splits_of_layers), 1)
       expect_same_bytes(do.call(gbt_train, c(call, threads = 2))$state, m$state)
       file <- withr::local_tempfile()
       gbt_save(m, file)
