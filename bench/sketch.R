@@ -4,9 +4,10 @@
 #
 #   Rscript bench/sketch.R DATA [KIND...] [ROWS]
 #
-# DATA: folder of the sets; KIND: columns, levels or classes; ROWS: of a set at most, default 30000. `eta` 0.1, at most 2,000 rounds, early stopping by a fifth
-# of the training rows, symmetric or depthwise trees and defaults otherwise, one thread. Losses: of columns the root of the mean over
-# columns of the squared error over the variance; of levels the mean pinball loss; of classes the log loss.
+# DATA: folder of the sets; KIND: columns, levels or classes; ROWS: of a set at most, default 30000. `eta` 0.1, at most
+# 2,000 rounds, early stopping by a fifth of the training rows, symmetric or depthwise trees and defaults otherwise, one
+# thread. Losses: of columns the root of the mean over columns of the squared error over the variance; of levels the
+# mean pinball loss; of classes the log loss.
 
 options(warn = 1)
 library(gbt)

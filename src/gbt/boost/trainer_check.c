@@ -186,8 +186,8 @@ gbt_status gbt_trainer_check(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_err
                        "out");
   if (gbt_splits_are_shared(&spec->params) && spec->params.grow_policy != GBT_SYMMETRIC && spec->device != NULL)
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "device",
-                       "`multi_strategy = \"multi_output_tree\"` needs `grow_policy = \"symmetric\"` on the device; give "
-                       "that, leave `grow_policy` out, or use `device = \"cpu\"`");
+                       "`multi_strategy = \"multi_output_tree\"` needs `grow_policy = \"symmetric\"` on the device; "
+                       "give that, leave `grow_policy` out, or use `device = \"cpu\"`");
   if (spec->params.boosting == GBT_BOOSTING_ORDERED)
     GBT_TRY(gbt_supporting_check(ctx, &spec->objective, &spec->train->rows, err));
   if (spec->n_valid < 0 || spec->n_valid > GBT_MAX_VALID)

@@ -8,8 +8,8 @@
  *   cpu_hist_pool.c  memory of histograms; cpu_hist.c: those of fresh nodes; cpu_hist_sparse.c: their sparse part
  *   cpu_split.c      best splits; cpu_search.c: one feature of one node; cpu_split_num.c: numeric features;
  *                    cpu_split_cat.c: categorical ones; cpu_split_layer.c, cpu_layer_decide.c: whole layers;
- *                    cpu_split_together.c: nodes of trees that grow together; cpu_candidates.c: gains that these add up,
- *                    cpu_layer_gains.h: the inner loop
+ *                    cpu_split_together.c: nodes of trees that grow together; cpu_candidates.c: gains that these add
+ *                    up, cpu_layer_gains.h: the inner loop
  *   cpu_partition.c  rows into children; cpu_columns.c: the codes that it reads; cpu_sparse.c: those of sparse features
  *   cpu_ranks.c      several ranks: the search divided among them
  *   cpu_stream.c     both in one pass, where pages are not all in memory

@@ -1,4 +1,4 @@
-/* What every candidate of a feature gains in a node, for sums over the nodes of a layer or over trees.
+/* The gain of every candidate of a feature in a node, for sums over the nodes of a layer or over trees.
  *
  * A candidate that the node could not be split by on its own (a child too light or with too few rows, the wrong way
  * round for a monotone constraint), or that would not gain, adds nothing. */

@@ -36,7 +36,8 @@ static void fine_task(void *arg, int64_t task, int thread) {
   chunk->fine = s;
 }
 
-/* Sums of the leaves as far as they are known; 0 elsewhere. Of several ranks only the first one has them, for all rows. */
+/* Sums of the leaves as far as they are known; 0 elsewhere. Of several ranks only the first one has them, for all
+ * rows. */
 static void start_sums(const gbt_ctx *ctx, cpu_backend *be) {
   const int64_t unit = be->view.wide ? 1 : 65536;
   for (size_t i = 0; i < be->fr.n_nodes; i++) {

@@ -78,7 +78,8 @@ gbt_status cpu_ranks_best(gbt_ctx *ctx, struct cpu_backend *be, const int32_t *n
 gbt_status cpu_ranks_gather_splits(gbt_ctx *ctx, struct cpu_backend *be, const gbt_split *own, size_t n,
                                    const gbt_split **all, gbt_error *err) GBT_MUST_CHECK;
 
-/* After cpu_ranks_best: the levels that go left in node i of n, set_words words; NULL: cpu_ranks_share_sets has to tell. */
+/* After cpu_ranks_best: the levels that go left in node i of n, set_words words; NULL: cpu_ranks_share_sets has to
+ * tell. */
 const uint32_t *cpu_ranks_set_of(const struct cpu_backend *be, size_t i, size_t n);
 
 /* Words [beg, end) of the frontier's sets, which owners have filled in and others have left 0, on all ranks.

@@ -23,8 +23,8 @@ typedef struct cpu_scratch {
   double *block;          /* g, h and the probabilities of a block of rows: (2 + n_outputs) x CPU_BLOCK */
   gbt_gh32 *gh;           /* CPU_HIST_BLOCK: gradients of rows that are not neighbours, of either size */
   uint32_t *page_row;     /* CPU_HIST_BLOCK: rows as pages have them, where they have them elsewhere */
-  double *sums;           /* 4 x max_codes, of trees that grow together node by node: gains with missing values right and
-                             left, of all trees and of one */
+  double *sums;           /* 4 x max_codes, of trees that grow together node by node: gains with missing values right
+                             and left, of all trees and of one */
   uint8_t *tried;         /* as many codes: whether a set is a candidate */
   uint8_t *mark, *side;   /* cpu_sparse_sides: block_rows, all 0; CPU_TASK_ROWS */
 } cpu_scratch;

@@ -1,8 +1,8 @@
 /* Growth node by node of trees that grow together (cpu_together.c): the best split of every fresh node.
  *
  *   in        what the search knows of the node, tree by tree
- *   tasks     (node, run of features): gains of a feature's candidates in the trees, one tree after the other, are added
- *             up in the scratch of the thread, and the best candidate of the feature competes with those of others
+ *   tasks     (node, run of features): gains of a feature's candidates, tree after tree, are added up in the scratch of
+ *             the thread, and the best candidate of the feature competes with those of others
  *   best      of all runs and ranks: the split of the node in all trees. All of them have the sum of the gains in their
  *             tables while they grow, so that the policy chooses the same nodes in each
  *   left      sums of the trees that go left, from their histograms; what the split gains in each, and whether it keeps
@@ -50,7 +50,7 @@ static gbt_status make_inputs(cpu_backend *be, const cpu_split_job *job, size_t 
   return GBT_OK;
 }
 
-/* What decides in a node besides gains. A node is identified by all its trees. */
+/* Noise, costs and the least gain of every node. A node is identified by all its trees. */
 static void make_rules(cpu_backend *be, size_t n) {
   const cpu_together *t = &be->together;
   for (size_t i = 0; i < n; i++) {
@@ -305,7 +305,7 @@ static gbt_status split_nodes(gbt_ctx *ctx, cpu_backend *be, cpu_split_job *job,
 
 /* ---- what it means for each tree ---- */
 
-/* What the split of node i gains in each tree, to t->gain, and who keeps it. */
+/* The gain of the split of node i in each tree, to t->gain; 0 where the tree keeps the value of the node. */
 static void rate_trees(cpu_backend *be, int32_t id, size_t i) {
   const cpu_together *t = &be->together;
   const gbt_split *best = &t->node[i].best;
@@ -317,7 +317,8 @@ static void rate_trees(cpu_backend *be, int32_t id, size_t i) {
     gain[k] = 0.0;
     if (in[k].node == NULL) continue;
     in[k].sign = be->fr.policy.monotone ? be->fr.policy.monotone[best->feat] : 0;
-    const double own = cpu_gain(&in[k], (double)left[2 * k] * in[k].unit.g, (double)left[2 * k + 1] * in[k].unit.h, reg);
+    const double g = (double)left[2 * k] * in[k].unit.g, h = (double)left[2 * k + 1] * in[k].unit.h;
+    const double own = cpu_gain(&in[k], g, h, reg);
     if (own > floor_of(&in[k])) gain[k] = own;
     sum += t->by->weight[k] * gain[k];
   }

@@ -21,8 +21,8 @@ GBT_FN gbt_rated gbt_rated_of(const gbt_grow_node *node, gbt_units unit, gbt_reg
 /* The bound that a gain must exceed: gamma, and possible rounding. */
 GBT_FN double gbt_least_gain(double gamma, double floor) { return gamma > floor ? gamma : floor; }
 
-/* The split of a node that is there, by the node's own sums: what it gains, and whether the node is kept, as growth says
- * of the split of a layer. A set of levels was not searched for here and has no further penalty.
+/* The split of a node that is there, by the node's own sums: what it gains, and whether the node is kept, as growth
+ * says of the split of a layer. A set of levels was not searched for here and has no further penalty.
  * Units of p are those of the sums; constrained: weights are clipped. */
 GBT_FN void gbt_rate_existing_split(const gbt_grow_policy *p, int constrained, gbt_grow_node *node,
                                     const gbt_grow_node *left, const gbt_grow_node *right) {

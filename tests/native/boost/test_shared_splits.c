@@ -53,9 +53,9 @@ static void trainings_are_the_naive_ones(void) {
     if (random_job_share(&r, seed) && random_job_by_nodes(&r, seed)) bad += !as_naive(seed, &r, &s);
     random_job_free(&r);
   }
-  test_note("%" PRId64 " jobs, %" PRId64 " by sums of gains, of them %" PRId64 " by nodes; %" PRId64 " sampled, %" PRId64
-            " weighted, %" PRId64 " monotone, %" PRId64 " with noise, %" PRId64 " with drawn cuts, %" PRId64
-            " of several steps; %" PRId64 " splits, %" PRId64 " kept",
+  test_note("%" PRId64 " jobs, %" PRId64 " by sums of gains, of them %" PRId64 " by nodes; %" PRId64
+            " sampled, %" PRId64 " weighted, %" PRId64 " monotone, %" PRId64 " with noise, %" PRId64
+            " with drawn cuts, %" PRId64 " of several steps; %" PRId64 " splits, %" PRId64 " kept",
             s.jobs, s.together, s.by_nodes, s.sampled, s.weights, s.monotone, s.contests, s.drawn_cuts, s.steps,
             s.splits, s.kept);
   CHECK_SEEN(s.jobs > 30 && s.together > 10 && s.jobs - s.together > 10 && s.sampled > 10 && s.weights > 5);
