@@ -96,7 +96,7 @@ objective_object <- function(name, param = list()) {
 #' responses from the lowest quantile to the highest. [gbt_fan()] draws the quantiles, `predict(type = "interval")`
 #' gives pairs of them, and [gbt_conformal()] widens the outer pair until it holds the response often enough. The first
 #' level's trees are those of a model of this level alone with the same parameters, if no columns are drawn. With
-#' `multi_strategy = "multi_output_tree"` a round has one tree for all levels (on the CPU), see [gbt_parameters()].
+#' `multi_strategy = "multi_output_tree"` a round has one tree for all levels, see [gbt_parameters()].
 #'
 #' @section Several columns:
 #' A response may have several columns: `cbind(y1, y2) ~ .`, or a matrix or a data frame of numbers or logical values as
@@ -116,7 +116,7 @@ objective_object <- function(name, param = list()) {
 #' of column `y2`. Of up to eight columns the log has the default metric of each as well. Weights are by row; offsets
 #' are a matrix with a column for each. Statistics of categories by the response, `boosting = "ordered"`,
 #' `class_weights` and an objective of your own take one column, as do [gbt_calibrate()], [gbt_conformal()],
-#' [gbt_confusion()], [gbt_curve()] and [gbt_report()]. Training is on the CPU.
+#' [gbt_confusion()], [gbt_curve()] and [gbt_report()].
 #'
 #' @section Distributions:
 #' A model of a distribution has two scores for each row, and a round has a tree for each:

@@ -59,19 +59,21 @@ place_training <- function(request, rows) {
   source <- rows$source
   expected <- if (host$rounds == "given") host$nrounds else ceiling(host$nrounds / 5) # the rest is a limit
   size <- training_size(bytes_of(source, host$max_bin), request$params, expected, rows$response$n_outputs,
-                        host$max_seconds, rows = source_rows(source))
+                        host$max_seconds, rows = source_rows(source),
+                        row_bytes = 24 + 8 * length(rows$response$columns)) # each column has labels of its own
   if (host$device$kind == "auto" && is_for_cpu_only(rows$response, request$params)) host$device$kind <- "cpu"
   host$device <- settle_device(choose_device_for_training(host$device, size, as.integer(host$threads)))
   host
 }
 
-# Whether a device refuses this training (src/gbt/boost/trainer_check.c): a response of several columns, linear leaves,
-# trees that several quantiles share, or classes by the sum of their gains or in trees that are not symmetric.
+# Whether a device refuses this training (src/gbt/boost/trainer_check.c): linear leaves, or trees that outputs share by
+# the sum of their gains or that are not symmetric.
 is_for_cpu_only <- function(response, params) {
+  sketch <- params[["sketch"]]
+  few_columns <- !is.null(response$columns) && response$n_outputs <= 8L # GBTI_TOGETHER_MOST
+  sums <- identical(sketch, "none") || few_columns && !identical(sketch, "projection")
   shares <- identical(params[["multi_strategy"]], "multi_output_tree")
-  !is.null(response$columns) || identical(params[["leaf_model"]], "linear") ||
-    shares && (identical(params[["sketch"]], "none") || !identical(params[["grow_policy"]], "symmetric") ||
-                 is.null(response$classes) && response$n_outputs > 1L)
+  identical(params[["leaf_model"]], "linear") || shares && (sums || !identical(params[["grow_policy"]], "symmetric"))
 }
 
 # The fingerprint of a training's data. weight: as it was given; weights of classes are a parameter, no data.

@@ -238,8 +238,8 @@ make_parameters_table <- function() {
 #'
 #' `sketch` says how the splits are chosen:
 #' * `"none"`: by the sum of the gains of all outputs, of which there may be 8, as XGBoost's strategy of this name does.
-#'   Only on the CPU. Levels of a factor that is split by sets are put in order along one random direction, drawn in
-#'   each round by `seed`.
+#'   Only on the CPU: a device needs `"projection"`. Levels of a factor that is split by sets are put in order along one
+#'   random direction, drawn in each round by `seed`.
 #' * `"projection"`: by the gradients along such a direction alone (random projections: Iosipov and Vakhrushev, 2022,
 #'   SketchBoost). Splits are searched once per round, whatever the number of outputs.
 #' * `"auto"`, the default: `"none"` for up to 8 columns, otherwise `"projection"`. With classes `"none"` is often

@@ -74,9 +74,13 @@ test_that("auto takes a device that pays, and says so", {
 test_that("auto takes the cpu for what a device refuses", {
   skip_if_not_emulated()
   local_eager()
-  train <- function(device, ...) gbt_train(mpg ~ wt + hp, mtcars, nrounds = 3, threads = 1, device = device, ...)
+  shared <- "multi_output_tree"
+  train <- function(device, formula = mpg ~ wt + hp, ...) {
+    gbt_train(formula, mtcars, nrounds = 3, threads = 1, device = device, ...)
+  }
   refused <- list(list(leaf_model = "linear"),
-                  list(objective = "quantile", quantile_alpha = c(0.1, 0.9), multi_strategy = "multi_output_tree"))
+                  list(cbind(mpg, qsec) ~ wt + hp, multi_strategy = shared),
+                  list(objective = "quantile", quantile_alpha = c(0.1, 0.9), multi_strategy = shared, sketch = "none"))
   for (its in refused) {
     expect_error(do.call(train, c("cuda", its)), "is not offered on the device|are not offered on the device")
     expect_same_bytes(do.call(train, c("auto", its))$state, do.call(train, c("cpu", its))$state)
@@ -87,6 +91,8 @@ test_that("auto takes the cpu for what a device refuses", {
   }
   expect_error(classes("cuda"), "symmetric\"` on the device")
   expect_same_bytes(classes("auto")$state, classes("cpu")$state)
+  lines <- said(train("auto", cbind(mpg, qsec) ~ wt + hp, multi_strategy = shared, sketch = "projection", verbose = 1))
+  expect_match(lines[1L], "^training on cuda:0")
 })
 
 test_that("auto goes back to the cpu: in silence when there is no device, else with a warning, once", {

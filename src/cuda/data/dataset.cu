@@ -320,6 +320,15 @@ static gbt_status send_features(cu_dataset_up *up, gbt_error *err) {
   return status;
 }
 
+/* A field's numbers, of one output after the other where they have their own; none: none. */
+static gbt_status send_field(cu_dataset_up *up, gbt_field field, cu_numbers *to, gbt_error *err) {
+  const gbt_rows *rows = &up->data->from->rows;
+  const size_t n_outputs = rows->n_outputs[field] > 1 ? (size_t)rows->n_outputs[field] : 1;
+  if (!rows->field[field]) return GBT_OK;
+  return cu_numbers_send(&up->device->memory, &up->pages.stage, rows->field[field], (size_t)rows->n * n_outputs, to,
+                         err);
+}
+
 /* All but the codes. */
 static gbt_status make_rest(cu_dataset_up *up, gbt_error *err) {
   cu_dataset *data = up->data;
@@ -329,9 +338,8 @@ static gbt_status make_rest(cu_dataset_up *up, gbt_error *err) {
   GBT_TRY(send_sparse(up, err));
   GBT_TRY(send_unseen(up, err));
   GBT_TRY(send_features(up, err));
-  const double *label = ds->rows.field[GBT_LABEL], *weight = ds->rows.field[GBT_WEIGHT];
-  if (label) GBT_TRY(cu_numbers_send(&up->device->memory, &up->pages.stage, label, n, &data->label, err));
-  if (weight) GBT_TRY(cu_numbers_send(&up->device->memory, &up->pages.stage, weight, n, &data->weight, err));
+  GBT_TRY(send_field(up, GBT_LABEL, &data->label, err));
+  GBT_TRY(send_field(up, GBT_WEIGHT, &data->weight, err));
   GBT_TRY(cu_new(&up->device->memory, &data->score, n * (size_t)up->spec->n_outputs, err));
   GBT_TRY(gbt_mem_array(up->mem, n_tiles, sizeof *data->host_tile, &data->host_tile, err));
   cu_plan_rows(up->plan, ds->rows.n, ds->n_variants);

@@ -152,7 +152,7 @@ struct cu_dataset {
   cu_array<cu_tile> tile; /* of extent 0, 1, ... */
   cu_array<cu_column> column;
   cu_array<cu_feature> feat;
-  cu_numbers label, weight;       /* empty: none */
+  cu_numbers label, weight;       /* n_rows, or as many of each output after the other's; empty: none */
   cu_array<double> score;         /* n_rows x n_outputs */
   cu_array<uint8_t> copy;         /* by cu_columns_make; empty: none */
   cu_array<uint64_t> copy_beg;

@@ -89,6 +89,13 @@ gbt_status cu_numbers_send(cu_memory *memory, cu_stage *stage, const double *fro
   return send_narrow(stage, from, to, at, err);
 }
 
+cu_numbers cu_numbers_part(const cu_numbers &x, uint64_t beg, uint64_t n) {
+  if (!x.at) return x;
+  GBT_ASSERT(beg + n <= x.n);
+  const cu_numbers part = {(const char *)x.at + beg * bytes_of(x.form), n, x.form};
+  return part;
+}
+
 void cu_numbers_drop(cu_memory *memory, cu_numbers *x) {
   cu_free(memory, const_cast<void *>(x->at), (size_t)x->n * bytes_of(x->form));
   *x = cu_numbers();

@@ -34,3 +34,6 @@ GBT_FN cu_numbers cu_doubles(const double *at, uint64_t n) {
 gbt_status cu_numbers_send(cu_memory *memory, cu_stage *stage, const double *from, size_t n, cu_numbers *to,
                            gbt_error *err) GBT_MUST_CHECK;
 void cu_numbers_drop(cu_memory *memory, cu_numbers *x);
+
+/* n of them, from number `beg` on; borrowed. None: none. */
+cu_numbers cu_numbers_part(const cu_numbers &x, uint64_t beg, uint64_t n);

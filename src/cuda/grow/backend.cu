@@ -100,6 +100,7 @@ static gbt_status open_data(gbt_ctx *ctx, cu_backend *be, const gbt_backend_spec
   be->view.score = be->data[0].score.at;
   be->view.label = be->data[0].label;
   be->view.weight = be->data[0].weight;
+  be->view.own_weights = spec->data[0]->rows.n_outputs[GBT_WEIGHT] > 1;
   return cu_init_scores(ctx, be, spec, err);
 }
 
@@ -162,11 +163,11 @@ static gbt_status set_gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round,
   return cu_set_gradients(ctx, (cu_backend *)self, round, g, h, err);
 }
 
-static gbt_status set_contrast(gbt_ctx *ctx, gbt_backend *self, gbt_backend *from, const double *u, uint64_t round,
-                               gbt_error *err) {
+static gbt_status set_projection(gbt_ctx *ctx, gbt_backend *self, gbt_backend *from, const double *u, uint64_t round,
+                                 gbt_error *err) {
   GBT_TRY(gbt_ctx_poll(ctx, err));
   CU_TRY(cudaSetDevice(((cu_backend *)self)->device.number));
-  return cu_set_contrast(ctx, (cu_backend *)self, (const cu_backend *)from, u, round, err);
+  return cu_set_projection(ctx, (cu_backend *)self, (const cu_backend *)from, u, round, err);
 }
 
 static gbt_status issue_roots(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
@@ -360,7 +361,7 @@ static gbt_backend_ops make_ops() {
   ops.destroy = destroy;
   ops.gradients = gradients;
   ops.set_gradients = set_gradients;
-  ops.set_contrast = set_contrast;
+  ops.set_projection = set_projection;
   ops.set_scores = set_scores;
   ops.begin_trees = begin_trees;
   ops.build_hist = build_hist;
@@ -402,6 +403,7 @@ static gbt_status open_batch(gbt_ctx *ctx, int32_t device, const gbt_backend_spe
   be->bounds.by_hand = start->ranks.shared;
   be->view.params = *spec->params;
   be->view.objective = spec->objective;
+  be->view.columns = gbt_has_columns(&spec->objective);
   be->view.renews = gbt_renews(&spec->objective);
   be->view.n_steps = gbt_leaf_steps(&spec->objective, spec->params);
   be->view.n_features = be->n_features;

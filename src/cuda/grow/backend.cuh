@@ -110,7 +110,7 @@ struct cu_grad {
   cu_array<double> aside; /* 2 x n_rows. Softmax: largest score of a row, sum of exp(score - largest); custom objective:
                              g and h of one output as the host gave them; others: none */
   cu_stage stage;         /* custom objective: the way up, in the device's stream */
-  cu_array<double> direction; /* of a contrast: a number for each class */
+  cu_array<double> direction; /* of a projection: a number for each output */
   int32_t fixed_output;   /* array 0 has the gradients of this output, no array those of others; -1: not known */
   int trees_set;          /* whether the trees of the round have all that cu_gradients_of_trees sets */
 };
@@ -200,7 +200,7 @@ struct cu_metrics {
 struct cu_start {
   cu_ranks_view ranks;
   int64_t free_bytes; /* of the device's memory, on the rank that has least; alone: not known */
-  uint64_t *whole;
+  uint64_t *whole; /* of each column of a response where there are several */
 };
 
 /* The way to other ranks: state/ranks.cu. */

@@ -196,6 +196,8 @@ struct cu_grad_view {
   gbt_objective objective;
   double *score;            /* of the train set */
   cu_numbers label, weight; /* weights may be none */
+  int32_t columns;          /* of a response: each output has labels of its own, */
+  int32_t own_weights;      /* and weights; else those of all outputs are the same */
   cu_output *output;        /* n_outputs */
   /* of the outputs of the batch, or (custom objective) of all: gh16 and low, or gh32 from 2 * n_rows * grads on */
   uint32_t *gradients;
@@ -214,7 +216,7 @@ struct cu_renewal_view {
   int32_t renews; /* 0: they are not, and the rest is not there */
   double level;          /* of the quantile, where there is one output */
   uint64_t *residual;    /* n_rows: keys, as they were when the round began; as many arrays as of gradients */
-  const uint64_t *whole; /* n_rows: whole weights; NULL: all 1 */
+  const uint64_t *whole; /* n_rows, of each column where there are several: whole weights; NULL: all 1 */
 };
 
 /* Leaves that take further steps: step.cu. */
@@ -334,6 +336,16 @@ __device__ static __forceinline__ gbt_sum cu_gh_sum(uint32_t bits) {
   return s;
 }
 __device__ static __forceinline__ uint32_t cu_gh_pack(gbt_gh16 gh) { return (uint16_t)gh.g | (uint32_t)gh.h << 16; }
+
+/* Where the numbers of an output begin, of those that each has for itself. */
+GBT_FN uint64_t cu_beg_of(const cu_view &v, int own, int32_t output) {
+  return own ? (uint64_t)(uint32_t)output * (uint64_t)v.train.n_rows : 0u;
+}
+
+/* The key by which gradients of an output are rounded: gbt_draws_of_output(). */
+GBT_FN gbt_key32 cu_rounding_key(const cu_view &v, uint64_t round, int32_t output) {
+  return gbt_key((uint64_t)v.params.seed, GBT_FOR_ROUNDING, round, v.columns ? 0u : (uint64_t)output);
+}
 
 /* The arrays of gradients. */
 GBT_FN gbt_gh16 *cu_gh16(const cu_view &v, int32_t grads) {

@@ -106,11 +106,11 @@ typedef struct gbt_backend_ops {
   gbt_status (*set_gradients)(gbt_ctx *ctx, gbt_backend *be, uint64_t round, const double *g, const double *h,
                               gbt_error *err);
 
-  /* As set_gradients of one output: the derivatives along u, from->n_outputs numbers (borrowed for the call), of the
-   * loss of `from` at its scores (gbt_softmax_along in objective/softmax.h). `from` is a backend of the same kind,
-   * device and rows whose objective has classes. NULL: not offered. */
-  gbt_status (*set_contrast)(gbt_ctx *ctx, gbt_backend *be, gbt_backend *from, const double *u, uint64_t round,
-                             gbt_error *err);
+  /* As set_gradients of one output: the gradients of `from` along u, a number for each of its outputs (borrowed for the
+   * call), at its scores; of classes as gbt_softmax_along (objective/softmax.h), of columns and levels as
+   * boost/projection.h says, weights in. `from` is a backend of the same kind, device and rows. NULL: not offered. */
+  gbt_status (*set_projection)(gbt_ctx *ctx, gbt_backend *be, gbt_backend *from, const double *u, uint64_t round,
+                               gbt_error *err);
 
   /* Scores of a data set (0 = train) from now on: rows x outputs, column by column, borrowed for the call. Between
    * rounds, before `gradients`. Waits. */

@@ -245,16 +245,15 @@ static gbt_status set_gradients(gbt_ctx *ctx, gbt_backend *self, uint64_t round,
   return on_all(ctx, &job, 1, err);
 }
 
-static gbt_status set_contrast_of(device_job *job, gbt_ctx *ctx, int r, gbt_error *err) {
+static gbt_status set_projection_of(device_job *job, gbt_ctx *ctx, int r, gbt_error *err) {
   gbt_backend *be = job->d->member[r].be, *from = ((devices_backend *)job->from)->member[r].be;
   be->size_reg = job->d->base.size_reg;
-  return be->ops->set_contrast(ctx, be, from, job->g, job->round, err);
+  return be->ops->set_projection(ctx, be, from, job->g, job->round, err);
 }
 
-static gbt_status set_contrast(gbt_ctx *ctx, gbt_backend *self, gbt_backend *from, const double *u, uint64_t round,
-                               gbt_error *err) {
-  device_job job = {
-      .d = (devices_backend *)self, .fn = set_contrast_of, .from = from, .g = u, .round = round};
+static gbt_status set_projection(gbt_ctx *ctx, gbt_backend *self, gbt_backend *from, const double *u, uint64_t round,
+                                 gbt_error *err) {
+  device_job job = {.d = (devices_backend *)self, .fn = set_projection_of, .from = from, .g = u, .round = round};
   return on_all(ctx, &job, 1, err);
 }
 
@@ -353,7 +352,7 @@ static const gbt_backend_ops devices_ops = {.name = "cuda",
                                             .destroy = destroy,
                                             .gradients = gradients,
                                             .set_gradients = set_gradients,
-                                            .set_contrast = set_contrast,
+                                            .set_projection = set_projection,
                                             .set_scores = set_scores,
                                             .begin_trees = begin_trees,
                                             .build_hist = leave_it,

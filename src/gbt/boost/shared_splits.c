@@ -181,8 +181,8 @@ gbt_status gbt_shared_splits_begin(gbt_ctx *ctx, gbt_shared_splits *s, gbt_backe
   const int64_t rows = gbt_task_rows(TASK_ROWS, s->K);
   const int projected = gbt_outputs_are_projected(&s->objective);
   gbti_outputs_direction(&s->objective, s->seed, round, s->size, s->u);
-  if (!projected && s->be->ops == be->ops && be->ops->set_contrast != NULL)
-    return be->ops->set_contrast(ctx, s->be, be, s->u, round, err);
+  if (s->be->ops == be->ops && be->ops->set_projection != NULL)
+    return be->ops->set_projection(ctx, s->be, be, s->u, round, err);
   if (s->g == NULL) GBT_TRY(gbt_mem_array(&s->mem, (size_t)s->rows->n, sizeof *s->g, &s->g, err));
   if (s->h == NULL) GBT_TRY(gbt_mem_array(&s->mem, (size_t)s->rows->n, sizeof *s->h, &s->h, err));
   GBT_TRY(be->ops->scores(ctx, be, 0, &s->score, err));

@@ -173,17 +173,12 @@ gbt_status gbt_trainer_check(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_err
   GBT_TRY(check_hessian(spec, err));
   GBT_TRY(check_leaf_model(spec, err));
   GBT_TRY(gbt_shared_splits_check(&spec->objective, &spec->params, err));
-  if (gbt_has_columns(&spec->objective) && spec->device != NULL)
-    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "device",
-                       "responses of several columns are not offered on the device; use `device = \"cpu\"`");
-  if (gbt_has_levels(&spec->objective) && gbt_splits_are_shared(&spec->params) && spec->device != NULL)
-    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "device",
-                       "trees that several quantiles share are not offered on the device; use `device = \"cpu\"`, or "
-                       "leave `multi_strategy` out");
   if (gbti_grows_together(&spec->objective, &spec->params) && spec->device != NULL)
-    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "device",
-                       "`sketch = \"none\"` is not offered on the device; use `device = \"cpu\"`, or leave `sketch` "
-                       "out");
+    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "sketch",
+                       "trees that grow by the sum of the gains of all outputs (`sketch = \"none\"`, the default of up "
+                       "to %d columns) are not offered on the device; give `sketch = \"projection\"`, or use "
+                       "`device = \"cpu\"`",
+                       (int)GBTI_TOGETHER_MOST);
   if (gbt_splits_are_shared(&spec->params) && spec->params.grow_policy != GBT_SYMMETRIC && spec->device != NULL)
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "device",
                        "`multi_strategy = \"multi_output_tree\"` needs `grow_policy = \"symmetric\"` on the device; "

@@ -9,19 +9,9 @@ enum { MOST_COLUMNS = 4 };
 
 /* Makes the job one of K columns; 0: its objective takes one, or it has what columns would share. */
 static int make_columns(random_job *r, int32_t K, uint64_t seed) {
-  gbt_trainer_spec *spec = &r->job.spec;
-  const gbt_objective_kind kind = (gbt_objective_kind)spec->objective.kind;
-  const int cells = seed % 2 == 0;
-  made *of[1 + JOB_VALID] = {r->data};
-  for (int32_t s = 0; s < JOB_VALID; s++) of[1 + s] = r->valid[s];
-  if (gbt_objective_info_of(kind)->outputs != GBT_OUTPUTS_COLUMNS || spec->class_rate != NULL) return 0;
+  if (!random_job_columns(r, K, seed)) return 0;
   random_job_draw_evenly(r);
-  spec->first_use_penalty = NULL; /* what one column's trees use is free for those of the others */
-  spec->objective.n_outputs = K;
-  for (int32_t s = 0; s <= spec->n_valid; s++) {
-    made_columns(of[s], kind, K, cells, seed + (uint64_t)s * 100);
-    if (of[s]->offset != NULL) made_offset(of[s], K, seed + (uint64_t)s);
-  }
+  r->job.spec.first_use_penalty = NULL; /* what one column's trees use is free for those of the others */
   return 1;
 }
 

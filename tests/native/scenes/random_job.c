@@ -206,14 +206,33 @@ void random_job_order(random_job *r) {
   job_sampling(&r->job.spec.params, GBT_SAMPLE_UNIFORM);
 }
 
-int random_job_share(random_job *r, uint64_t seed) {
+void random_job_share_by(random_job *r, uint64_t seed, int sketch) {
   gbt_params *p = &r->job.spec.params;
-  if (r->job.spec.objective.kind != GBT_OBJ_SOFTMAX) return 0;
   p->grow_policy = GBT_SYMMETRIC;
   p->max_depth = 1 + (int64_t)(seed % 6);
   p->colsample_bynode = 1.0;
   p->num_parallel_tree = 1;
   p->multi_strategy = 1;
+  p->sketch = sketch;
+}
+
+int random_job_columns(random_job *r, int32_t n_columns, uint64_t seed) {
+  gbt_trainer_spec *spec = &r->job.spec;
+  const gbt_objective_kind kind = (gbt_objective_kind)spec->objective.kind;
+  made *of[1 + JOB_VALID] = {r->data};
+  for (int32_t s = 0; s < JOB_VALID; s++) of[1 + s] = r->valid[s];
+  if (gbt_objective_info_of(kind)->outputs != GBT_OUTPUTS_COLUMNS || spec->class_rate != NULL) return 0;
+  spec->objective.n_outputs = n_columns;
+  for (int32_t s = 0; s <= spec->n_valid; s++) {
+    made_columns(of[s], kind, n_columns, seed % 2 == 0, seed + (uint64_t)s * 100);
+    if (of[s]->offset != NULL) made_offset(of[s], n_columns, seed + (uint64_t)s);
+  }
+  return 1;
+}
+
+int random_job_share(random_job *r, uint64_t seed) {
+  if (r->job.spec.objective.kind != GBT_OBJ_SOFTMAX) return 0;
+  random_job_share_by(r, seed, GBT_SKETCH_AUTO);
   if (seed % 5 == 1) random_job_order(r);
   return 1;
 }

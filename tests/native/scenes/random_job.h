@@ -33,6 +33,13 @@ int random_job_share(random_job *r, uint64_t seed);
 /* Then: trees of any growth policy. Returns 1. */
 int random_job_by_nodes(random_job *r, uint64_t seed);
 
+/* A response of n_columns columns, of weights by cell where `seed` is even; 0: the job's loss takes one column, or rows
+ * are drawn by class, and the job is as before. */
+int random_job_columns(random_job *r, int32_t n_columns, uint64_t seed);
+
+/* Trees that share their splits, whatever the outputs. */
+void random_job_share_by(random_job *r, uint64_t seed, int sketch);
+
 /* Without what the kernel of small data leaves to other kernels (src/cuda/grow/small). */
 void random_job_small(random_job *r, uint64_t seed);
 

@@ -5,7 +5,8 @@
  *                           rows with factors: maxima without them, sizes, factors (sample.cu) before
  *   cu_gradients_of_trees   k_fix16   k_judge (wide?)   k_fix32, which returns at once unless wide
  *   cu_set_gradients        all of that, output by output; one output's g and h are on the device at a time
- *   cu_set_contrast         the same of one output, made by k_contrast from the scores of another backend
+ *   cu_set_projection       of one output, made from the scores of another backend: of classes by k_contrast, of
+ *                           columns and levels by k_project
  *
  * Maxima are those of bits: magnitudes of doubles order like unsigned integers, NaN above all. What cannot be scaled
  * sets a fault, which the host sees at the end of the tree; until then such an output's gradients are all 0. */
@@ -65,6 +66,23 @@ __global__ static void k_contrast(cu_view from, const double *u, double *aside) 
     const gbt_gh gh = gbt_softmax_along(&sums);
     aside[row] = gh.g;
     aside[n + row] = gh.h;
+  }
+}
+
+/* To aside, g and then h of all rows: the sum of u times the gradients of all outputs, and the mean of the hessians.
+ * Rows have no factors yet. */
+template <gbt_objective_kind KIND> __global__ static void k_project(cu_view from, const double *u, double *aside) {
+  const uint64_t n = (uint64_t)from.train.n_rows, step = (uint64_t)gridDim.x * blockDim.x;
+  const int32_t n_outputs = from.objective.n_outputs;
+  for (uint64_t row = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; row < n; row += step) {
+    gbt_gh sum = {0.0, 0.0};
+    for (int32_t k = 0; k < n_outputs; k++) {
+      const gbt_gh gh = cu_row_gradient<KIND>(from, nullptr, k, row);
+      sum.g += u[k] * gh.g;
+      sum.h += gh.h;
+    }
+    aside[row] = sum.g;
+    aside[n + row] = sum.h / (double)n_outputs;
   }
 }
 
@@ -298,17 +316,42 @@ gbt_status cu_set_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, const 
   return GBT_OK;
 }
 
-gbt_status cu_set_contrast(gbt_ctx *ctx, cu_backend *be, const cu_backend *from, const double *u, uint64_t round,
-                           gbt_error *err) {
+/* By outputs rule: those that trees share splits of. */
+#define PROJECT_CLASSES(ID) \
+  CU_LAUNCH(k_contrast, row_grid(be, be->n_rows), CU_BLOCK, 0, be->device.stream, v, u, be->grad.aside.at)
+#define PROJECT_COLUMNS(ID) \
+  CU_LAUNCH(k_project<GBT_OBJ_##ID>, row_grid(be, be->n_rows), CU_BLOCK, 0, be->device.stream, v, u, be->grad.aside.at)
+#define PROJECT_LEVELS(ID) PROJECT_COLUMNS(ID)
+#define PROJECT_ONE(ID) GBT_ASSERT(0)
+#define PROJECT_ANY(ID) GBT_ASSERT(0)
+#define PROJECT_TWO(ID) GBT_ASSERT(0)
+
+/* u: on the device. */
+static gbt_status project(cu_backend *be, const cu_backend *from, const double *u, gbt_error *err) {
+  const cu_view v = cu_without_factors(from->view);
+  switch ((gbt_objective_kind)from->objective.kind) {
+#define GBT_OBJECTIVE(ID, name, aliases, gradient, outputs, ...) \
+  case GBT_OBJ_##ID:                                             \
+    PROJECT_##outputs(ID);                                       \
+    break;
+#include "../../../gbt/objective/objectives.def"
+  case GBT_N_OBJECTIVES:
+    break;
+  }
+  CU_LAUNCHED();
+  return GBT_OK;
+}
+
+gbt_status cu_set_projection(gbt_ctx *ctx, cu_backend *be, const cu_backend *from, const double *u, uint64_t round,
+                             gbt_error *err) {
   const size_t K = (size_t)from->n_outputs;
   GBT_ASSERT(be->n_outputs == 1 && gbt_gradients_are_kept(&be->objective) && be->n_rows == from->n_rows);
   if (!be->grad.direction.at) GBT_TRY(cu_new(&be->device.memory, &be->grad.direction, K, err));
   GBT_TRY(cu_put(&be->device, be->grad.direction.at, u, K * sizeof *u, err));
   CU_TRY(cudaStreamSynchronize(from->device.stream)); /* its scores are there */
   CU_LAUNCH(k_round, 1, CU_CONTROL, 0, be->device.stream, be->view, round, (uint32_t)be->base.most_trees);
-  CU_LAUNCH(k_contrast, row_grid(be, be->n_rows), CU_BLOCK, 0, be->device.stream, from->view, be->grad.direction.at,
-            be->grad.aside.at);
   CU_LAUNCHED();
+  GBT_TRY(project(be, from, be->grad.direction.at, err));
   if (cu_has_factors(be)) GBT_TRY(draw_given(ctx, be, round, nullptr, nullptr, err));
   return fix_aside(ctx, be, 0, err);
 }

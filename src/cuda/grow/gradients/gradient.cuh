@@ -8,7 +8,7 @@
 /* g and h of a row, by gradient kind (objectives.def): GRADIENT_ROW and so on. aside: n_rows numbers and then n_rows
  * others: of softmax (top, sum), or the host's g, h. */
 #define GRADIENT_ROW(name, param) \
-  r = gbt_##name##_gradient(STEPPED ? score[row] + by : score[row], v.label[row], param)
+  r = gbt_##name##_gradient(STEPPED ? score[row] + by : score[row], v.label[of_label + row], param)
 #define GRADIENT_CLASSES(name, param)                                                                            \
   r = gbt_##name##_gradient(STEPPED ? gbt_softmax_stepped(score[row], aside[row], aside[n + row], by, bound) \
                                     : gbt_softmax_probability(score[row], aside[row], aside[n + row]),    \
@@ -28,6 +28,26 @@
 #define PARAM_TWO v.objective.param
 #define PARAM_LEVELS cu_level_param(v, output)
 
+/* Whether outputs may have labels and weights of their own, by outputs rule. */
+#define OWN_ONE 0
+#define OWN_COLUMNS 1
+#define OWN_CLASSES 0
+#define OWN_ANY 0
+#define OWN_TWO 0
+#define OWN_LEVELS 0
+
+template <gbt_objective_kind KIND> __device__ static __forceinline__ constexpr int cu_may_own() {
+  switch (KIND) {
+#define GBT_OBJECTIVE(ID, name, aliases, gradient, outputs, ...) \
+  case GBT_OBJ_##ID:                                             \
+    return OWN_##outputs;
+#include "../../../gbt/objective/objectives.def"
+  case GBT_N_OBJECTIVES:
+    break;
+  }
+  return 0;
+}
+
 /* The one parameter of an output, with several levels or without. */
 __device__ static __forceinline__ const double *cu_level_param(const cu_view &v, int32_t output) {
   return v.objective.levels ? v.objective.levels + output : v.objective.param;
@@ -40,10 +60,13 @@ __device__ static __forceinline__ gbt_gh cu_row_gradient(const cu_view &v, const
                                                          uint64_t row, double by = 0.0) {
   const uint64_t n = (uint64_t)v.train.n_rows;
   const double *score = (STEPPED && v.start ? v.start : v.score) + (uint64_t)(uint32_t)output * n;
+  const uint64_t of_label = cu_may_own<KIND>() ? cu_beg_of(v, v.columns, output) : 0;
+  const uint64_t of_weight = cu_may_own<KIND>() ? cu_beg_of(v, v.own_weights, output) : 0;
   const double bound = gbt_softmax_bound(v.objective.n_outputs, v.params.softmax_hessian);
   gbt_gh r = {0.0, 0.0};
   (void)by;
   (void)bound;
+  (void)of_label;
   switch (KIND) {
 #define GBT_OBJECTIVE(ID, name, aliases, gradient, outputs, ...) \
   case GBT_OBJ_##ID:                                             \
@@ -54,8 +77,8 @@ __device__ static __forceinline__ gbt_gh cu_row_gradient(const cu_view &v, const
     break;
   }
   if (v.weight.at) {
-    r.g = r.g * v.weight[row];
-    r.h = r.h * v.weight[row];
+    r.g = r.g * v.weight[of_weight + row];
+    r.h = r.h * v.weight[of_weight + row];
   }
   if (v.factor) {
     r.g = r.g * (double)v.factor[row].factor;
@@ -117,7 +140,7 @@ __device__ static __forceinline__ void cu_fix16_rows(const cu_view &v, const dou
                                                      int32_t grads, uint64_t round) {
   const uint64_t n = (uint64_t)v.train.n_rows, step = (uint64_t)gridDim.x * blockDim.x;
   const gbt_scale scale = v.output[output].scale;
-  const gbt_key32 key = gbt_key((uint64_t)v.params.seed, GBT_FOR_ROUNDING, round, (uint64_t)output);
+  const gbt_key32 key = cu_rounding_key(v, round, output);
   gbt_gh16 *gh16 = cu_gh16(v, grads);
   uint32_t *low = cu_low(v, grads);
   int64_t size = 0, square = 0;

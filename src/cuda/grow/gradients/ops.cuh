@@ -10,9 +10,9 @@ void cu_gradients_close(cu_backend *be);
 gbt_status cu_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_set_gradients(gbt_ctx *ctx, cu_backend *be, uint64_t round, const double *g, const double *h,
                             gbt_error *err) GBT_MUST_CHECK;
-/* See set_contrast of gbt_backend_ops. */
-gbt_status cu_set_contrast(gbt_ctx *ctx, cu_backend *be, const cu_backend *from, const double *u, uint64_t round,
-                           gbt_error *err) GBT_MUST_CHECK;
+/* See set_projection of gbt_backend_ops. */
+gbt_status cu_set_projection(gbt_ctx *ctx, cu_backend *be, const cu_backend *from, const double *u, uint64_t round,
+                             gbt_error *err) GBT_MUST_CHECK;
 /* Makes the fixed-point gradients of the trees' outputs, unless they exist already. Sets tree->unit, noise, wide,
  * whole; root and n_in: all rows, or none where rows are sampled. */
 gbt_status cu_gradients_of_trees(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;

@@ -33,7 +33,7 @@ __global__ static void __launch_bounds__(CU_CONTROL) k_plan(cu_view all) {
 
 __device__ static __forceinline__ gbt_sum fine_rest(const cu_view &v, const cu_leaf_rows &r) {
   const cu_task *task = &v.tree->task;
-  const gbt_key32 key = gbt_key((uint64_t)v.params.seed, GBT_FOR_ROUNDING, v.tree->round, (uint64_t)task->output);
+  const gbt_key32 key = cu_rounding_key(v, v.tree->round, task->output);
   const uint32_t *low = cu_low(v, task->grads);
   gbt_sum s = {0, 0};
   for (uint32_t i = threadIdx.x; i < r.n; i += blockDim.x) {

@@ -19,9 +19,10 @@ __global__ static void k_residuals(cu_view all) {
   const uint64_t n = (uint64_t)all.train.n_rows, step = (uint64_t)gridDim.x * blockDim.x;
   const cu_task &task = cu_of_turn(all, 0).tree->task;
   const double *score = all.score + (uint64_t)(uint32_t)task.output * n;
+  const uint64_t of_label = cu_beg_of(all, all.columns, task.output);
   uint64_t *residual = all.residual + (uint64_t)(uint32_t)task.grads * n;
   for (uint64_t row = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; row < n; row += step)
-    residual[row] = gbt_order_key(all.label[row] - score[row]);
+    residual[row] = gbt_order_key(all.label[of_label + row] - score[row]);
 }
 
 __global__ static void k_owners(cu_view all) {
@@ -42,13 +43,14 @@ __device__ static __forceinline__ void weigh_for(const cu_view &v, const cu_leaf
   const int first = shift == 64 - CU_DIGIT_BITS;
   const uint64_t known = v.pick[owner].key;
   const uint64_t *residual = v.residual + (uint64_t)(uint32_t)v.tree->task.grads * (uint64_t)v.train.n_rows;
+  const uint64_t of_weight = cu_beg_of(v, v.columns, v.tree->task.output);
   if (threadIdx.x < CU_DIGIT_VALUES) weight[threadIdx.x] = 0;
   __syncthreads();
   for (uint32_t i = threadIdx.x; i < r.n; i += blockDim.x) {
     const uint32_t row = cu_row_at(r, i);
     const uint64_t key = residual[row] >> shift;
     if (first || key >> CU_DIGIT_BITS == known)
-      atomicAdd(&weight[key & (CU_DIGIT_VALUES - 1)], (unsigned long long)(v.whole ? v.whole[row] : 1));
+      atomicAdd(&weight[key & (CU_DIGIT_VALUES - 1)], (unsigned long long)(v.whole ? v.whole[of_weight + row] : 1));
   }
   __syncthreads();
   if (threadIdx.x < CU_DIGIT_VALUES && weight[threadIdx.x] != 0)
@@ -79,9 +81,10 @@ __global__ static void k_digits(cu_view all, int shift) {
 
 gbt_status cu_renew_open(cu_backend *be, gbt_error *err) {
   const uint64_t *whole = be->start_with->whole;
+  const size_t n_whole = (size_t)be->n_rows * (size_t)(be->view.columns ? be->n_outputs : 1);
   if (!be->view.renews) return GBT_OK;
   be->view.level = gbt_renewal_level(&be->objective);
-  if (whole) GBT_TRY(cu_new_from(&be->device, &be->renew.whole, whole, (size_t)be->n_rows, err));
+  if (whole) GBT_TRY(cu_new_from(&be->device, &be->renew.whole, whole, n_whole, err));
   GBT_TRY(cu_new(&be->device.memory, &be->renew.residual, (size_t)be->n_rows * (size_t)cu_gradient_arrays(be), err));
   if (be->objective.levels)
     GBT_TRY(cu_new_from(&be->device, &be->renew.levels, be->objective.levels, (size_t)be->n_outputs, err));

@@ -90,49 +90,56 @@ __global__ static void k_terms(metric_rows m, int by_class, cu_sums *sums) {
 
 /* ---- the metric ---- */
 
-static gbt_status mean_metric(cu_backend *be, int32_t which, const gbt_metric *metric, double *out, int *done,
-                              gbt_error *err) {
+/* Those of a column of the response; of all, where there is one. */
+static cu_scored rows_of(const cu_backend *be, int32_t which, int32_t column) {
   const cu_dataset *data = &be->data[which];
-  const uint64_t n = (uint64_t)data->view.n_rows;
+  const uint64_t n = (uint64_t)data->view.n_rows, beg = (uint64_t)(uint32_t)column * n;
+  const int own_weights = data->weight.n > n;
+  cu_scored rows = {be->objective, n, data->score.at, data->label, data->weight};
+  if (!gbt_has_columns(&be->objective)) return rows;
+  rows.objective.n_outputs = 1;
+  rows.score += beg;
+  rows.label = cu_numbers_part(data->label, beg, n);
+  if (own_weights) rows.weight = cu_numbers_part(data->weight, beg, n);
+  return rows;
+}
+
+/* Of columns [first, first + n_columns) together: the mean over their cells. */
+static gbt_status mean_metric(cu_backend *be, int32_t which, int32_t first, int32_t n_columns,
+                              const gbt_metric *metric, double *out, int *done, gbt_error *err) {
   const int by_class = gbt_responses_by_classes(&be->objective);
+  const uint64_t n = (uint64_t)be->data[which].view.n_rows;
   cu_array<cu_sums> *room = &be->metrics.sums;
   cu_sums sums;
   int refused;
   GBT_TRY(cu_metric_room(&be->device.memory, room, 1, &refused, err));
   if (refused) return GBT_OK; /* the host does the work */
-  const metric_rows m = {*metric, be->objective, n, data->score.at, data->label, data->weight};
   CU_TRY(cudaMemsetAsync(room->at, 0, sizeof sums, be->device.stream));
-  CU_LAUNCH(k_terms, cu_grid(&be->device, (n + CU_BLOCK - 1) / CU_BLOCK, 4), CU_BLOCK, 0, be->device.stream, m,
-            by_class, room->at);
-  CU_LAUNCHED();
+  for (int32_t k = first; k < first + n_columns; k++) {
+    const cu_scored rows = rows_of(be, which, k);
+    const metric_rows m = {*metric, rows.objective, n, rows.score, rows.label, rows.weight};
+    CU_LAUNCH(k_terms, cu_grid(&be->device, (n + CU_BLOCK - 1) / CU_BLOCK, 4), CU_BLOCK, 0, be->device.stream, m,
+              by_class, room->at);
+    CU_LAUNCHED();
+  }
   CU_TRY(cudaMemcpyAsync(&sums, room->at, sizeof sums, cudaMemcpyDeviceToHost, be->device.stream));
   CU_TRY(cudaStreamSynchronize(be->device.stream));
   if (sums.n_bad > 0) return GBT_OK;
-  double weights = data->weight.at ? gbt_exact_value(&sums.weights) : (double)n;
+  const int weighted = be->data[which].weight.at != NULL;
+  const double weights = weighted ? gbt_exact_value(&sums.weights) : (double)(n * (uint64_t)n_columns);
   *out = gbt_metric_mean(metric, gbt_exact_value(&sums.terms), weights);
   *done = 1;
   return GBT_OK;
 }
 
-gbt_status cu_metric(gbt_ctx *ctx, gbt_backend *self, int32_t which, const gbt_metric *metric, double *out, int *done,
-                     gbt_error *err) {
-  cu_backend *be = (cu_backend *)self;
-  const cu_dataset *data = &be->data[which];
-  const int64_t n = data->view.n_rows;
-  *done = 0;
-  if (be->view.shared) return GBT_OK; /* the host asks the other ranks */
-  /* what has to be refused, and why, the host says */
-  if (n == 0 || n > most_rows || !data->label.at || gbt_has_levels(&be->objective) ||
-      gbt_is_distribution(&be->objective) ||
-      gbt_metric_check(metric, &be->objective, nullptr) != GBT_OK)
-    return GBT_OK;
-  GBT_TRY(gbt_ctx_poll(ctx, err));
-  CU_TRY(cudaSetDevice(be->device.number));
+/* Of one column, or of a response that has one. */
+static gbt_status column_metric(gbt_ctx *ctx, cu_backend *be, int32_t which, int32_t column, const gbt_metric *metric,
+                                double *out, int *done, gbt_error *err) {
   switch (gbt_metric_about(metric->kind)->form) {
   case GBT_FORM_MEAN:
-    return mean_metric(be, which, metric, out, done, err);
+    return mean_metric(be, which, column, 1, metric, out, done, err);
   case GBT_FORM_CELLS:
-    return cu_metric_of_cells(ctx, be, which, metric, out, done, err);
+    return cu_metric_of_cells(ctx, be, rows_of(be, which, column), metric, out, done, err);
   case GBT_FORM_QUERY: /* the host computes it */
   case GBT_FORM_RISK:
   case GBT_FORM_CENSORED:
@@ -141,7 +148,48 @@ gbt_status cu_metric(gbt_ctx *ctx, gbt_backend *self, int32_t which, const gbt_m
   case GBT_FORM_RANKING:
     break;
   }
-  return cu_metric_of_ranking(be, which, metric, out, done, err);
+  return cu_metric_of_ranking(be, which, rows_of(be, which, column), metric, out, done, err);
+}
+
+/* Of all columns: see gbt_metric_eval(). */
+static gbt_status columns_metric(gbt_ctx *ctx, cu_backend *be, int32_t which, const gbt_metric *metric, double *out,
+                                 int *done, gbt_error *err) {
+  const int32_t n_columns = be->n_outputs;
+  double sum = 0.0;
+  int32_t n = 0;
+  if (gbt_metric_about(metric->kind)->form == GBT_FORM_MEAN)
+    return mean_metric(be, which, 0, n_columns, metric, out, done, err);
+  for (int32_t k = 0; k < n_columns; k++) {
+    double value = 0.0;
+    int its = 0;
+    GBT_TRY(column_metric(ctx, be, which, k, metric, &value, &its, err));
+    if (!its) return GBT_OK;
+    if (value != value) continue;
+    sum += value;
+    n++;
+  }
+  *out = sum / (double)n; /* NaN where it is defined for none */
+  *done = 1;
+  return GBT_OK;
+}
+
+gbt_status cu_metric(gbt_ctx *ctx, gbt_backend *self, int32_t which, const gbt_metric *metric, double *out, int *done,
+                     gbt_error *err) {
+  cu_backend *be = (cu_backend *)self;
+  const cu_dataset *data = &be->data[which];
+  const int32_t n_columns = gbt_has_columns(&be->objective) ? be->n_outputs : 1;
+  const int64_t n = data->view.n_rows;
+  *done = 0;
+  if (be->view.shared) return GBT_OK; /* the host asks the other ranks */
+  /* what has to be refused, and why, the host says */
+  if (n == 0 || n > most_rows / n_columns || !data->label.at || gbt_has_levels(&be->objective) ||
+      gbt_is_distribution(&be->objective) ||
+      gbt_metric_check(metric, &be->objective, nullptr) != GBT_OK)
+    return GBT_OK;
+  GBT_TRY(gbt_ctx_poll(ctx, err));
+  CU_TRY(cudaSetDevice(be->device.number));
+  if (n_columns > 1 && metric->output == 0) return columns_metric(ctx, be, which, metric, out, done, err);
+  return column_metric(ctx, be, which, metric->output > 0 ? metric->output - 1 : 0, metric, out, done, err);
 }
 
 void cu_metrics_close(cu_backend *be) {

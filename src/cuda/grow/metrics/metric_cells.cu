@@ -85,10 +85,9 @@ static gbt_status stages(cu_backend *be, cell_rows *r, gbt_exact_sum *sum, doubl
   return GBT_OK;
 }
 
-gbt_status cu_metric_of_cells(gbt_ctx *ctx, cu_backend *be, int32_t which, const gbt_metric *metric, double *out,
-                              int *done, gbt_error *err) {
-  const cu_dataset *data = &be->data[which];
-  const gbt_cells how = {*metric, be->objective, 0, 0.0, 0.0};
+gbt_status cu_metric_of_cells(gbt_ctx *ctx, cu_backend *be, const cu_scored &rows, const gbt_metric *metric,
+                              double *out, int *done, gbt_error *err) {
+  const gbt_cells how = {*metric, rows.objective, 0, 0.0, 0.0};
   const uint32_t n_cells = (uint32_t)gbt_cells_count(&how);
   gbt_exact_sum *sum = nullptr;
   double *cell = nullptr;
@@ -100,10 +99,10 @@ gbt_status cu_metric_of_cells(gbt_ctx *ctx, cu_backend *be, int32_t which, const
   GBT_ASSERT(n_cells > 0);
   const uint32_t fit = CELLS_ROOM / n_cells;
   cell_rows r = {how,
-                 (uint64_t)data->view.n_rows,
-                 data->score.at,
-                 data->label,
-                 data->weight,
+                 rows.n,
+                 rows.score,
+                 rows.label,
+                 rows.weight,
                  n_cells,
                  fit < CELLS_COPIES ? fit : (uint32_t)CELLS_COPIES};
   GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, n_cells, sizeof *sum, &sum, err), done);

@@ -319,9 +319,8 @@ static gbt_wide area_of(const ranking_totals &totals) {
   return gbt_wide_add(high, gbt_wide_add(low, lowest));
 }
 
-gbt_status cu_metric_of_ranking(cu_backend *be, int32_t which, const gbt_metric *metric, double *out, int *done,
-                                gbt_error *err) {
-  const cu_dataset *data = &be->data[which];
+gbt_status cu_metric_of_ranking(cu_backend *be, int32_t which, const cu_scored &rows, const gbt_metric *metric,
+                                double *out, int *done, gbt_error *err) {
   const int gini = metric->kind == GBT_METRIC_GINI;
   ranking_totals by_score, by_label;
   ranking_rows r = {};
@@ -329,10 +328,10 @@ gbt_status cu_metric_of_ranking(cu_backend *be, int32_t which, const gbt_metric 
   int none = 0, refused;
   GBT_TRY(make_room(be, which, metric->kind == GBT_METRIC_PR_AUC, &refused, err));
   if (refused) return GBT_OK;
-  r.n = (uint64_t)data->view.n_rows;
-  r.score = data->score.at;
-  r.label = data->label;
-  r.weight = data->weight;
+  r.n = rows.n;
+  r.score = rows.score;
+  r.label = rows.label;
+  r.weight = rows.weight;
   r.how.kind = metric->kind;
   r.plain = !gini && !r.weight.at;
   CU_TRY(cudaMemsetAsync(x->totals, 0, sizeof(ranking_totals), be->device.stream));

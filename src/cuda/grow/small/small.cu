@@ -493,8 +493,7 @@ __device__ static __forceinline__ void end_rows(const cu_view &v, const cu_small
   const uint32_t n_rows = (uint32_t)v.train.n_rows, nodes = (uint32_t)v.max_nodes;
   const int32_t n_counts = 2 * v.tree->n_chosen;
   const int wide = v.tree->wide;
-  const gbt_key32 key =
-      gbt_key((uint64_t)v.params.seed, GBT_FOR_ROUNDING, v.tree->round, (uint64_t)v.tree->task.output);
+  const gbt_key32 key = cu_rounding_key(v, v.tree->round, v.tree->task.output);
   const uint32_t *low = cu_low(v, v.tree->task.grads);
   for (uint32_t i = threadIdx.x; i < 2u * nodes; i += blockDim.x) fine[i] = 0;
   for (int32_t i = (int32_t)threadIdx.x; i < n_counts; i += (int32_t)blockDim.x) count[i] = 0;

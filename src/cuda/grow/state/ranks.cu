@@ -38,6 +38,25 @@ static gbt_status find_free(int32_t device, const gbt_backend_spec *spec, int64_
   return GBT_OK;
 }
 
+/* Whole weights of each column; those of columns where all weigh 1 are only there where another column's are. */
+static gbt_status weigh_columns(gbt_ctx *ctx, const gbt_backend_spec *spec, uint64_t **out, gbt_error *err) {
+  const gbt_rows *rows = &spec->data[0]->rows;
+  const size_t n = (size_t)rows->n, all = n * (size_t)spec->objective.n_outputs;
+  for (int32_t k = 0; k < spec->objective.n_outputs; k++) {
+    const gbt_rows its = gbt_rows_of_output(rows, k);
+    uint64_t *own = NULL;
+    gbt_status status = gbt_renewal_weights(ctx, &spec->objective, &its, &own, err);
+    if (status == GBT_OK && own != NULL && *out == NULL) {
+      status = gbt_mem_array(&ctx->mem, all, sizeof **out, out, err);
+      for (size_t i = 0; status == GBT_OK && i < all; i++) (*out)[i] = 1;
+    }
+    if (status == GBT_OK && own != NULL && n > 0) memcpy(*out + (size_t)k * n, own, n * sizeof *own);
+    gbt_mem_free(&ctx->mem, own);
+    GBT_TRY(status);
+  }
+  return GBT_OK;
+}
+
 gbt_status cu_start_make(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, cu_start *start, gbt_error *err) {
   const gbt_dataset *train = spec->data[0];
   *start = cu_start();
@@ -50,7 +69,9 @@ gbt_status cu_start_make(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *s
   if (start->ranks.all_rows > (int64_t)UINT32_MAX)
     return gbt_fail_device(err, GBT_E_UNSUPPORTED, "the ranks have %lld rows, and devices can take 4,294,967,295",
                            (long long)start->ranks.all_rows);
-  if (gbt_renews(&spec->objective))
+  if (gbt_renews(&spec->objective) && gbt_has_columns(&spec->objective))
+    GBT_TRY(weigh_columns(ctx, spec, &start->whole, err));
+  else if (gbt_renews(&spec->objective))
     GBT_TRY(gbt_renewal_weights(ctx, &spec->objective, &train->rows, &start->whole, err));
   if (!start->ranks.shared) return GBT_OK;
   GBT_TRY(find_free(device, spec, &start->free_bytes, err));

@@ -30,8 +30,8 @@ static gbt_status open_counted(gbt_ctx *ctx, int32_t device, const gbt_backend_s
   return GBT_OK;
 }
 
-/* What labels look like: classes, numbers that floats hold, any. */
-enum { CLASSES = 0, FLOATS, ANY, N_LABELS };
+/* What labels look like: classes, numbers that floats hold, any; of two columns. */
+enum { CLASSES = 0, FLOATS, ANY, N_LABELS, COLUMNS = N_LABELS };
 
 static size_t bytes_of(int64_t n_rows, int labels, int weights, gbt_params params) {
   const gbt_objective_kind loss = labels == CLASSES ? GBT_OBJ_LOGISTIC : GBT_OBJ_SQUARED_ERROR;
@@ -40,9 +40,10 @@ static size_t bytes_of(int64_t n_rows, int labels, int weights, gbt_params param
   for (int c = 0; c < COLS; c++) kinds[c] = MADE_BELL;
   made *m = made_new(5, n_rows, COLS, kinds);
   made_response(m, loss, 1, 5);
+  if (labels == COLUMNS) made_columns(m, loss, 2, weights, 5);
   for (int64_t r = 0; r < n_rows && labels == FLOATS; r++) m->label[r] = (double)(float)m->label[r];
-  if (weights) made_weights(m, 7);
-  train_job job = job_make(m, loss, 1, 1);
+  if (weights && labels != COLUMNS) made_weights(m, 7);
+  train_job job = job_make(m, loss, labels == COLUMNS ? 2 : 1, 1);
   job.spec.params = params;
   opened_bytes = 0;
   trained *t = train_through(open_counted, &job, &how);
@@ -88,7 +89,17 @@ static void memory_of_other_trainings(void) {
   CHECK_NEAR(bytes_a_row(CLASSES, 0, several) - plain, 4.0 + 16.0, 0.1); /* and two orders of its own */
 }
 
+/* A column has scores, labels and, by cell, weights of its own; gradients, rows of nodes in two orders, and gradients
+ * next to the odd one are those of one tree more. */
+static void memory_of_columns(void) {
+  choose_rows();
+  const double one = bytes_a_row(ANY, 0, usual()), two = bytes_a_row(COLUMNS, 0, usual());
+  CHECK_NEAR(two - one, 8.0 + 8.0 + 8.0 + 8.0 + 4.0, 0.5);
+  CHECK_NEAR(bytes_a_row(COLUMNS, 1, usual()) - two, 16.0, 0.1);
+}
+
 void suite_cuda_memory(void) {
   RUN(memory_of_a_row);
   RUN(memory_of_other_trainings);
+  RUN(memory_of_columns);
 }

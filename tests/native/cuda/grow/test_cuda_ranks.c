@@ -61,6 +61,21 @@ static void trees_that_share_their_splits(void) {
   CHECK_SEEN(n > 4);
 }
 
+/* Columns of a response, in half of the trainings with common splits. */
+static void columns_are_those_of_the_cpu(void) {
+  int64_t n = 0;
+  for (uint64_t seed = 1; seed <= test_cases(80) && test_n_bad() == 0; seed++) {
+    random_job r = random_job_make(seed, 300);
+    if (random_job_columns(&r, 2 + (int32_t)(seed % 3), seed)) {
+      if (seed / 2 % 2) random_job_share_by(&r, seed, GBT_SKETCH_PROJECTION);
+      n++;
+      check_random(&r, seed, 1);
+    }
+    random_job_free(&r);
+  }
+  CHECK_SEEN(n > 20);
+}
+
 /* More rows than a block of any kernel takes. */
 static void larger_trainings_are_those_of_the_cpu(void) {
   for (uint64_t seed = 900; seed < 900 + test_cases(2) && test_n_bad() == 0; seed++) {
@@ -261,6 +276,7 @@ static void calls_of_one_rank_fail(void) {
 void suite_cuda_ranks(void) {
   RUN(random_trainings_are_those_of_the_cpu);
   RUN(trees_that_share_their_splits);
+  RUN(columns_are_those_of_the_cpu);
   RUN(larger_trainings_are_those_of_the_cpu);
   RUN(every_objective_of_the_table);
   RUN(what_a_training_costs);

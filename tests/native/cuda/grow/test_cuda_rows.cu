@@ -29,6 +29,7 @@ struct cuda_pair {
 /* What was met. */
 struct cuda_seen {
   int64_t wide, narrow, sampled, weights, losses[GBT_N_OBJECTIVES], policies[3], kept, routed, bulk, metrics, several;
+  int64_t columns;
 };
 
 static cpu_backend *cpu_of(const cuda_pair *p) { return (cpu_backend *)p->cpu; }
@@ -275,25 +276,31 @@ static int tree_ends(cuda_pair *p, cuda_seen *seen) {
   return CHECK(ok);
 }
 
+static int same_metric(cuda_pair *p, int32_t s, const gbt_metric *metric) {
+  double want = 0.0, got = 0.0;
+  int done = 0;
+  if (!CHECK_OK(p->cuda->ops->metric(&p->ctx, p->cuda, s, metric, &got, &done, test_err))) return 0;
+  if (!CHECK_OK(gbt_metric_eval(&p->ctx, metric, &p->spec.objective, &p->data[s]->rows, NULL, cpu_of(p)->score[s],
+                                &want, test_err)))
+    return 0;
+  return CHECK(done) && CHECK_EQ_BITS(got, want);
+}
+
+/* Of all outputs, and of each column where there are several. */
 static int same_metrics(cuda_pair *p, cuda_seen *seen) {
+  const gbt_objective *o = &p->spec.objective;
   for (int32_t s = 0; s <= p->spec.n_valid; s++)
     for (int m = 0; m < GBT_N_METRICS; m++) {
-      const gbt_dataset *ds = p->data[s];
-      double want = 0.0, got = 0.0;
-      int done = 0;
-      const gbt_metric metric = gbt_metric_plain((gbt_metric_kind)m);
+      gbt_metric metric = gbt_metric_plain((gbt_metric_kind)m);
       const gbt_metric_form form = gbt_metric_about(metric.kind)->form;
       if (form == GBT_FORM_QUERY || form == GBT_FORM_CENSORED || form == GBT_FORM_RISK || form == GBT_FORM_DISTRIBUTION)
         continue; /* no such fields */
-      if (!gbt_metric_suits(m, (gbt_objective_kind)p->spec.objective.kind)) continue;
-      if (p->spec.objective.kind != GBT_OBJ_SOFTMAX && p->spec.objective.n_outputs > 1) continue;
-      if (!CHECK_OK(p->cuda->ops->metric(&p->ctx, p->cuda, s, &metric, &got, &done, test_err))) return 0;
-      if (!CHECK_OK(gbt_metric_eval(&p->ctx, &metric, &p->spec.objective, &ds->rows, NULL, cpu_of(p)->score[s], &want,
-                                    test_err)))
-        return 0;
-      if (!CHECK(done)) return 0;
-      if (!CHECK_EQ_BITS(got, want)) return 0;
-      seen->metrics++;
+      if (!gbt_metric_suits(m, (gbt_objective_kind)o->kind)) continue;
+      if (o->kind != GBT_OBJ_SOFTMAX && o->n_outputs > 1 && !gbt_has_columns(o)) continue;
+      for (metric.output = 0; metric.output <= (gbt_has_columns(o) ? o->n_outputs : 0); metric.output++) {
+        if (!same_metric(p, s, &metric)) return 0;
+        seen->metrics++;
+      }
     }
   return 1;
 }
@@ -327,6 +334,7 @@ static void rows_are_those_of_the_cpu(void) {
   for (uint64_t seed = 1; seed <= test_cases(120) && bad < 3; seed++) {
     random_job r = random_job_make(seed, seed % 20 == 0 ? 5000 : 500);
     cuda_pair p;
+    seen.columns += seed % 3 == 0 && random_job_columns(&r, 3, seed);
     r.job.spec.params.hist_memory = 1024; /* the device refuses symmetric layers that do not fit */
     see(&seen, &r);
     int ok = pair_open(&p, &r, NULL) && CHECK(same_scores(&p)) && same_rounds(&p, &r, &seen);
@@ -340,6 +348,7 @@ static void rows_are_those_of_the_cpu(void) {
   for (int k = 0; k < 3; k++) CHECK_SEEN(seen.policies[k] >= 10);
   CHECK_SEEN(seen.wide > 20 && seen.narrow > 20 && seen.sampled > 20 && seen.weights > 10 && seen.routed > 20);
   CHECK_SEEN(seen.kept > 20 && seen.bulk > 20 && seen.metrics > 100 && seen.several > 50);
+  CHECK_SEEN(seen.columns > 10);
   test_note("trees: %" PRId64 " wide, %" PRId64 " not; %" PRId64 " sampled; %" PRId64 " kept nodes; %" PRId64
             " metrics",
             seen.wide, seen.narrow, seen.routed, seen.kept, seen.metrics);

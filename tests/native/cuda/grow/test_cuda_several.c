@@ -122,6 +122,23 @@ static void trees_that_share_their_splits(void) {
   CHECK_SEEN(n > 4);
 }
 
+/* Columns of a response, in half of the trainings with common splits. */
+static void columns_are_those_of_the_cpu(void) {
+  int64_t n = 0;
+  for (uint64_t seed = 1; seed <= test_cases(60) && test_n_bad() == 0; seed++) {
+    random_job r = random_job_make(seed, 300);
+    if (random_job_columns(&r, 2 + (int32_t)(seed % 3), seed)) {
+      if (seed / 2 % 2) random_job_share_by(&r, seed, GBT_SKETCH_PROJECTION);
+      r.job.spec.params.hist_memory = 1024;
+      n++;
+      if (!equal_on_devices(&r.job, &r.how, 2 + (int32_t)(seed % 3), seed / 4 % 2 ? CUDA_SOME_WIDE : CUDA_ALL_THERE))
+        random_job_tell(&r, seed);
+    }
+    random_job_free(&r);
+  }
+  CHECK_SEEN(n > 15);
+}
+
 static void ordered_trainings_are_those_of_the_cpu(void) {
   for (uint64_t seed = 1; seed <= test_cases(20) && test_n_bad() == 0; seed++) {
     random_job r = random_job_make(seed, 300);
@@ -263,6 +280,7 @@ void suite_cuda_several(void) {
   RUN(codes_anywhere);
   RUN(more_devices_than_rows_or_features);
   RUN(trees_that_share_their_splits);
+  RUN(columns_are_those_of_the_cpu);
   RUN(ordered_trainings_are_those_of_the_cpu);
 #ifdef GBT_TEST_SIMT
   RUN(calls_of_one_device_fail);

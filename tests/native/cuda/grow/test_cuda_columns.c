@@ -1,0 +1,166 @@
+/* Responses of several columns on the device: the bytes that the CPU gives, which test_columns.c compares with models
+ * of single columns and with the naive training. */
+#include "cuda_steps.h"
+#include "random_job.h"
+
+#include "../../src/gbt/math/sampling.h"
+
+enum { SEEDS = 240 };
+
+static int equal_on_device(const train_job *job, const train_how *how, const gbt_device_api *api, int64_t *splits) {
+  train_how device = *how;
+  device.device = api;
+  trained *cpu = train(job, how), *cuda = train(job, &device);
+  const int ok = CHECK(cpu != NULL && cuda != NULL && same_trained(cpu, cuda));
+  if (ok) *splits += (int64_t)cpu->forest->n_nodes / 2;
+  trained_free(cpu);
+  trained_free(cuda);
+  return ok;
+}
+
+static const gbt_device_api *api_of(uint64_t seed) { return seed % 2 ? gbt_cuda_api() : cuda_steps_api(); }
+
+/* By any objective that takes columns, and any way of growth and of drawing rows; often more than the two rounds that
+ * are issued step by step and recorded. */
+static void trainings_are_those_of_the_cpu(void) {
+  int64_t splits = 0, jobs = 0, factors = 0;
+  for (uint64_t seed = 1; seed <= test_cases(SEEDS) && test_n_bad() < 3; seed++) {
+    random_job r = random_job_make(seed, seed % 40 == 0 ? 6000 : 300);
+    if (random_job_columns(&r, 2 + (int32_t)(seed % 4), seed)) {
+      r.job.spec.params.hist_memory = 1024; /* a layer must fit */
+      r.job.rounds += (int64_t)(seed % 3);
+      jobs++;
+      factors += r.job.spec.params.sampling_method != GBT_SAMPLE_UNIFORM;
+      if (!equal_on_device(&r.job, &r.how, api_of(seed / 4), &splits)) random_job_tell(&r, seed);
+    }
+    random_job_free(&r);
+  }
+  test_note("%" PRId64 " trainings, %" PRId64 " splits", jobs, splits);
+  CHECK_SEEN(jobs > 60 && splits > 1000 && factors > 10);
+}
+
+/* Where codes are partly on the device, and streamed. */
+static void codes_in_several_places(void) {
+  int64_t splits = 0;
+  for (uint64_t seed = 400; seed < 400 + test_cases(24) && test_n_bad() < 3; seed++) {
+    random_job r = random_job_make(seed, 400);
+    const int percent = (int)(seed % 3) * 30;
+    if (random_job_columns(&r, 3, seed)) {
+      r.job.spec.params.hist_memory = 1024;
+      if (!equal_on_device(&r.job, &r.how, cuda_apart_api(percent, 60 - percent), &splits)) random_job_tell(&r, seed);
+    }
+    random_job_free(&r);
+  }
+  CHECK_SEEN(splits > 50);
+}
+
+/* Every objective that takes columns, with weights by cell and by row, and further steps of leaves. */
+static void every_objective_of_the_table(void) {
+  const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_HOLED, MADE_FEW};
+  int64_t splits = 0;
+  for (int kind = 0; kind < GBT_N_OBJECTIVES; kind++)
+    for (int i = test_few() ? kind % 2 : 0; i < 4 && test_n_bad() < 3; i += test_few() ? 2 : 1) {
+      if (gbt_objective_info_of(kind)->outputs != GBT_OUTPUTS_COLUMNS) continue;
+      made *m = made_new(7, 150, 4, kinds), *valid = made_new(8, 40, 4, kinds);
+      made_columns(m, (gbt_objective_kind)kind, 3, i % 2, (uint64_t)kind + 1);
+      made_columns(valid, (gbt_objective_kind)kind, 3, i / 2, (uint64_t)kind + 5);
+      if (i == 0) made_weights(m, 3);
+      if (i == 2) made_offset(m, 3, 4);
+      train_job job = job_make(m, (gbt_objective_kind)kind, 3, 3);
+      job.spec.n_valid = 1;
+      job.valid[0] = valid;
+      job.spec.params.grow_policy = (kind + i) % 3;
+      job.spec.params.max_depth = 4;
+      job.spec.params.leaf_iterations = 1 + i % 3;
+      job.spec.params.num_parallel_tree = 1 + i / 3;
+      job.spec.params.subsample = i % 2 ? 0.8 : 1.0;
+      if (!equal_on_device(&job, &(train_how){2, 0, GBT_SIMD_AUTO, NULL}, api_of((uint64_t)i), &splits))
+        test_note("objective %s, case %d", gbt_objective_info_of(kind)->name, i);
+      made_free(m);
+      made_free(valid);
+    }
+  CHECK(splits > 500);
+}
+
+/* More columns than trees of a batch, by themselves and with common splits. */
+static void more_columns_than_trees_of_a_batch(void) {
+  const int32_t columns[] = {2, 33, 32, 31, 70};
+  for (size_t i = 0; i < (test_few() ? 4 : 2 * sizeof columns / sizeof *columns); i++) {
+    const int32_t K = columns[i / 2];
+    const gbt_objective_kind kind = i / 2 % 2 ? GBT_OBJ_ABSOLUTE_ERROR : GBT_OBJ_SQUARED_ERROR;
+    made *m = made_new(i + 1, 200, 3, NULL);
+    made_columns(m, kind, K, i / 2 % 2 == 0, 5);
+    train_job job = job_make(m, kind, K, 3);
+    job.spec.params.max_depth = 3;
+    job.spec.params.grow_policy = i % 2 ? GBT_SYMMETRIC : GBT_DEPTHWISE;
+    if (i % 2) job.spec.params.multi_strategy = 1, job.spec.params.sketch = GBT_SKETCH_PROJECTION;
+    int64_t splits = 0;
+    if (!equal_on_device(&job, &(train_how){2, 0, GBT_SIMD_AUTO, NULL}, api_of(i / 2), &splits))
+      test_note("%d columns, case %d", (int)K, (int)i);
+    made_free(m);
+  }
+}
+
+/* Common splits of columns, whatever is drawn: gradients are projected on the device. */
+static void common_trees_are_those_of_the_cpu(void) {
+  int64_t splits = 0, jobs = 0;
+  for (uint64_t seed = 1; seed <= test_cases(SEEDS) && test_n_bad() < 3; seed++) {
+    random_job r = random_job_make(seed, seed % 40 == 0 ? 6000 : 300);
+    if (random_job_columns(&r, seed % 7 == 0 ? 9 : 2 + (int32_t)(seed % 4), seed)) {
+      random_job_share_by(&r, seed, r.job.spec.objective.n_outputs > 8 ? GBT_SKETCH_AUTO : GBT_SKETCH_PROJECTION);
+      r.job.spec.params.hist_memory = 1024;
+      jobs++;
+      if (!equal_on_device(&r.job, &r.how, api_of(seed / 4), &splits)) random_job_tell(&r, seed);
+    }
+    random_job_free(&r);
+  }
+  test_note("%" PRId64 " trainings, %" PRId64 " splits", jobs, splits);
+  CHECK_SEEN(jobs > 60 && splits > 300);
+}
+
+static void common_trees_of_levels_are_those_of_the_cpu(void) {
+  int64_t splits = 0, jobs = 0;
+  for (uint64_t seed = 1; seed <= test_cases(1500) && test_n_bad() < 3; seed++) {
+    random_job r = random_job_make(seed, 300);
+    if (gbt_has_levels(&r.job.spec.objective)) {
+      random_job_share_by(&r, seed, seed % 2 ? GBT_SKETCH_AUTO : GBT_SKETCH_PROJECTION);
+      r.job.spec.params.hist_memory = 1024;
+      jobs++;
+      if (!equal_on_device(&r.job, &r.how, api_of(seed / 4), &splits)) random_job_tell(&r, seed);
+    }
+    random_job_free(&r);
+  }
+  test_note("%" PRId64 " trainings, %" PRId64 " splits", jobs, splits);
+  CHECK_SEEN(jobs > 10 && splits > 50);
+}
+
+static void sums_of_gains_are_refused(void) {
+  gbt_ctx ctx = test_ctx(NULL, 1);
+  gbt_trainer *tr = NULL;
+  gbt_trainer_spec spec;
+  made *m = made_new(1, 40, 2, NULL);
+  made_columns(m, GBT_OBJ_SQUARED_ERROR, 2, 0, 5);
+  train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 2, 1);
+  job.spec.params.grow_policy = GBT_SYMMETRIC;
+  job.spec.params.multi_strategy = 1;
+  for (int sketch = GBT_SKETCH_AUTO; sketch <= GBT_SKETCH_NONE; sketch++) {
+    job.spec.params.sketch = sketch;
+    if (CHECK(job_open(&ctx, &job, 0, &spec))) {
+      spec.device = gbt_cuda_api();
+      CHECK_FAILS(gbt_trainer_new(&ctx, &spec, &tr, test_err), GBT_E_UNSUPPORTED, "give `sketch = \"projection\"`");
+    }
+    job_close(&spec);
+  }
+  made_free(m);
+  gbt_ctx_close(&ctx);
+}
+
+void suite_cuda_columns(void) {
+  RUN(trainings_are_those_of_the_cpu);
+  RUN(codes_in_several_places);
+  RUN(every_objective_of_the_table);
+  RUN(more_columns_than_trees_of_a_batch);
+  RUN(common_trees_are_those_of_the_cpu);
+  RUN(common_trees_of_levels_are_those_of_the_cpu);
+  RUN(sums_of_gains_are_refused);
+}
