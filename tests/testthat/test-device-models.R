@@ -93,6 +93,26 @@ test_that("validation, early stopping, metrics, going on", {
   expect_identical(m$nrounds, 3L)
 })
 
+test_that("responses of several columns, and trees that columns or quantiles share", {
+  skip_without_cuda()
+  d <- made(400, 9)
+  d$z <- d$b^2 - d$y
+  d$z[sample(400, 60)] <- NA
+  other <- made(100, 10)
+  other$z <- 1
+  same <- function(formula = cbind(y, z) ~ ., data = d, ..., nrounds = 4) {
+    expect_same_on_cuda(formula, data, nrounds = nrounds, ..., seed = 3)
+  }
+  expect_identical(same(nrounds = 60, eta = 1, valid = other, early_stopping_rounds = 3)$columns, c("y", "z"))
+  same(weights = b, objective = "absolute_error", grow_policy = "depthwise", max_depth = 3)
+  same(cbind(y > 1, z > 20) ~ ., subset(d, !is.na(z)), valid = 0.3, eval_metric = c("auc", "error", "logloss"))
+  same(subsample = 0.6, sampling_method = "mvs")
+  common <- function(...) same(..., multi_strategy = "multi_output_tree", sketch = "projection", valid = other)
+  common()
+  common(objective = "huber", weights = b)
+  common(y ~ . - z, objective = "quantile", quantile_alpha = c(0.1, 0.5, 0.9))
+})
+
 test_that("matrices, sparse matrices, data sets", {
   skip_without_cuda()
   skip_if_not_installed("Matrix")
