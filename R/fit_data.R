@@ -66,8 +66,9 @@ place_training <- function(request, rows) {
   host
 }
 
-# Whether a device refuses this training (src/gbt/boost/trainer_check.c): linear leaves, or trees that outputs share by
-# the sum of their gains or that are not symmetric.
+# Whether "auto" takes the CPU: for what a device refuses (src/gbt/boost/trainer_check.c), which is trees that outputs
+# share by the sum of their gains or that are not symmetric; and for linear leaves, for which the CPU computes
+# gradients, leaves and scores in any case.
 is_for_cpu_only <- function(response, params) {
   sketch <- params[["sketch"]]
   few_columns <- !is.null(response$columns) && response$n_outputs <= 8L # GBTI_TOGETHER_MOST

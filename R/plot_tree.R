@@ -7,8 +7,9 @@
 #' Draw a tree
 #'
 #' Draws a tree of a model, or a part of it. A node shows the condition for going left ("yes"), its gain and its cover
-#' (the sum of hessians; for squared error the number of rows). A leaf shows what it adds to the score. The branches
-#' show which way missing values (`NA`) go. Branches are the thicker the larger their cover is. Leaves with values above
+#' (the sum of hessians; for squared error the number of rows). A leaf shows what it adds to the score, a linear leaf
+#' what it adds where its rows have their mean, and its slopes, for one unit of a column each. The branches show which
+#' way missing values (`NA`) go. Branches are the thicker the larger their cover is. Leaves with values above
 #' 0 are orange, those below 0 are blue, the paler the nearer to 0.
 #'
 #' If the whole tree has no room with letters of 6 points, the lowest layers are left out. Boxes then show how many

@@ -25,7 +25,11 @@ gbt_dot <- function(model, tree = 1, digits = 4, ...) {
   value <- matrix(nodes$value, nrow(nodes))
   number <- function(v) vapply(v, function(one) format(one, digits = digits), "")
   value <- apply(value, 1L, function(v) paste(number(v), collapse = ", "))
-  text <- ifelse(leaf, dot_text(value), dot_text(paste(plain_text(nodes$feature), plain_text(nodes$split))))
+  slopes <- vapply(slope_texts(nodes, digits, Inf), function(s) {
+    paste0("\\n", dot_text(s), recycle0 = TRUE, collapse = "")
+  }, "")
+  text <- ifelse(leaf, paste0(dot_text(value), slopes),
+                 dot_text(paste(plain_text(nodes$feature), plain_text(nodes$split))))
   gain <- ifelse(leaf, "", paste0("\\ngain ", number(nodes$gain)))
   label <- paste0(text, gain, "\\ncover ", number(nodes$cover))
   split <- which(!leaf)

@@ -51,7 +51,10 @@
 #' - The rounds that [predict()][predict.gbt] uses: of a model with early stopping those up to its best one. For other
 #'   rounds export a part of the model, such as `model[1:10]`.
 #' - Raw scores, and responses where the other program has them: a message says where its predictions are raw scores.
-#' - Models of distributions (`dist_normal` and others) and models with linear leaves are not offered.
+#' - Models of distributions (`dist_normal` and others) are not offered.
+#' - Models with linear leaves (`leaf_model = "linear"`, see [gbt_parameters()]) can only be written as C or JSON. A
+#'   row's number is looked up in the bins of the training there as well, so raw scores are the bits of
+#'   [predict()][predict.gbt].
 #' - Models with offsets or exposures can only be written as C or JSON, those with codes for missing values (such as 99)
 #'   also as SQL and PMML.
 #' - Statistics of single columns (target means, level counts) are written as sets of levels: the same rows go the same

@@ -4,6 +4,10 @@
 #'
 #' How much each feature contributed to the trees of a model, or how much worse a model predicts without it.
 #'
+#' The types `"gain"`, `"cover"` and `"frequency"` count the splits of the trees. What slopes of linear leaves
+#' (`leaf_model = "linear"`, see [gbt_parameters()]) gain is not counted, and `print()` says so: a column that mostly
+#' acts by slopes has less than its share. Permutation importance measures the whole effect of a column.
+#'
 #' @section Permutation importance:
 #' `type = "permutation"` measures what a model loses when the values of a column are permuted at random over the rows,
 #' so that they carry no information (Breiman, 2001). The result is by how much a metric becomes worse on `data`,
@@ -112,7 +116,7 @@ gbt_importance <- function(model, type = c("gain", "cover", "frequency", "permut
                              c(gain = "the gains of splits", cover = "the covers of nodes")[type],
                              paste(others[-length(others)], collapse = ", "), others[length(others)]), "type")
   }
-  importance_table(importance_sums(model, check_rounds(trees, model), by), type)
+  importance_table(importance_sums(model, check_rounds(trees, model), by), type, slopes = has_slopes(model))
 }
 
 # How many features to show is no question of gbt_importance().
@@ -164,8 +168,11 @@ folds_importance <- function(cv, type, trees, by, level = 0.95) {
   # Shares lie within 0 and 1, which Student's intervals do not know.
   half <- interval_of_means(matrix(of(type), length(feature)), level, mean(held / (cv$n_obs - held)))
   out <- c(list(feature = feature), out, list(lower = pmax(out[[type]] - half, 0), upper = pmin(out[[type]] + half, 1)))
-  importance_table(out, type, folds = length(each), level = level)
+  importance_table(out, type, folds = length(each), level = level, slopes = has_slopes(models[[1L]]))
 }
+
+# Of the attribute that print() looks at: TRUE, or NULL.
+has_slopes <- function(model) if (identical(model$params[["leaf_model"]], "linear")) TRUE
 
 # Half of Student's intervals of the means of rows. share: rows held out by rows trained on, where columns are folds,
 # whose training rows overlap (Nadeau and Bengio, 2003).
@@ -218,7 +225,7 @@ is_importance <- function(x) {
   out
 }
 
-importance_attributes <- c("type", "n_features", "folds", "level")
+importance_attributes <- c("type", "n_features", "folds", "level", "slopes")
 
 #' @export
 print.gbt_importance <- function(x, digits = max(3L, getOption("digits") - 3L), top = 20L, ...) {
@@ -237,6 +244,7 @@ print.gbt_importance <- function(x, digits = max(3L, getOption("digits") - 3L), 
     cat(sprintf("means over %s, intervals of %s %%\n", counted(attr(x, "folds"), "fold"),
                 format(100 * attr(x, "level"))))
   }
+  if (isTRUE(attr(x, "slopes"))) cat("of splits; what slopes of linear leaves gain is not counted\n")
   shown <- utils::head(shown, top)
   if (nrow(shown)) {
     for (name in setdiff(names(shown), "feature")) shown[[name]] <- format(round(shown[[name]], digits), nsmall = 0)

@@ -29,6 +29,11 @@
 #'   \item{`gain`, `cover`, `count`}{gain of the split, sum of hessians, number of training rows}
 #'   \item{`value`}{what a leaf adds to the score; where the leaves of a model hold a value for every output, a
 #'     matrix with a column for each, and `output` is `NA`}
+#'   \item{`intercept`, `slopes`, `low`, `high`}{with `leaf_model = "linear"` only, of linear leaves: a row gets
+#'     `intercept` plus the sum of each slope times the row's number in its column, cut to `low` and `high`, where the
+#'     number is the middle of the bin that it is in, up to rounding. A row that lacks one of the numbers gets `value`,
+#'     which is also what the leaf adds where its rows have their mean. `slopes` is a list column of named numbers, for
+#'     one unit of the column each; `NULL` of other nodes}
 #' }
 #'
 #' @param x,object A model from [gbt_train()].

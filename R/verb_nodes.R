@@ -31,7 +31,43 @@ as.data.frame.gbt <- function(x, row.names = NULL, optional = FALSE, ...) {
     gain = replace(nodes$gain, is_leaf, NA_real_), cover = nodes$cover, count = nodes$count, value = nodes$value
   )
   for (name in x$imported$lacks) out[[name]][] <- NA # the file does not say
-  list_frame(out, length(feature))
+  list_frame(c(out, slope_columns(x, length(feature), info)), length(feature))
+}
+
+# Columns that the table of n nodes has besides where leaves are linear.
+slope_columns <- function(model, n, info) {
+  its <- .Call(C_gbt_model_slopes, model$state, model$cache)
+  if (is.null(its) && !identical(model$params[["leaf_model"]], "linear")) return(NULL)
+  none <- rep(NA_real_, n)
+  if (is.null(its)) return(list(intercept = none, slopes = leaf_slopes(vector("list", n)), low = none, high = none))
+  label <- feature_labels(model, info)
+  slopes <- vector("list", n)
+  for (i in which(lengths(its$slope) > 0L)) {
+    slopes[[i]] <- stats::setNames(its$slope[[i]], label[its$feature[[i]] + 1L])
+  }
+  list(intercept = its$intercept, slopes = leaf_slopes(slopes), low = its$low, high = its$high)
+}
+
+# Slopes of the leaves of a table of nodes: by leaf a named vector, NULL where it has none.
+leaf_slopes <- function(x) structure(x, class = c("gbt_leaf_slopes", "list"))
+
+#' @export
+`[.gbt_leaf_slopes` <- function(x, i) leaf_slopes(unclass(x)[i])
+
+#' @export
+as.character.gbt_leaf_slopes <- function(x, ...) {
+  vapply(unclass(x), function(s) {
+    if (is.null(s)) NA_character_ else paste(names(s), vapply(s, format, "", digits = 4L), collapse = ", ")
+  }, "")
+}
+
+#' @export
+format.gbt_leaf_slopes <- function(x, ...) as.character.gbt_leaf_slopes(x)
+
+#' @export
+print.gbt_leaf_slopes <- function(x, ...) {
+  print(unclass(x), ...)
+  invisible(x)
 }
 
 # Nodes have one value for each leaf. what: ends the message.

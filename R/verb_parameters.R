@@ -186,10 +186,12 @@ make_parameters_table <- function() {
 #' The value of a column is that of its bin: the middle between two cuts, for the first and the last bin as far outside
 #' as the next bin is wide. So training needs no memory for the numbers, and a row is predicted as it was trained. The
 #' middles are rounded to steps of at most 1 / 8192 of the column's range. Where most values of a column lie within a
-#' few such steps, give its logarithm instead. Linear leaves cannot be combined with `device = "cuda"`, monotone
-#' constraints, `alpha`, ordered boosting, trees with common splits and objectives whose leaves are quantiles. Models
-#' with linear leaves have no contributions and cannot be exported. Tables and plots of their trees show the constant
-#' value of a leaf, and importance the gains of splits.
+#' few such steps, give its logarithm instead. Linear leaves cannot be combined with monotone constraints, `alpha`,
+#' ordered boosting, trees with common splits and objectives whose leaves are quantiles. On a device (`device = "cuda"`)
+#' trees grow on the device, and the CPU computes their leaves, to the same bytes; `device = "auto"` is the CPU.
+#'
+#' Models with linear leaves have no contributions; [gbt_export()] writes them as C and as JSON. [gbt_tree()] and the
+#' table of nodes ([gbt_methods]) have the slopes. [gbt_importance()] counts splits, not slopes.
 #'
 #' @section Constraints on features:
 #' * `interactions`: Interaction constraints: a list of groups of features (names or positions). Two features may be

@@ -118,6 +118,9 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #' for these, in seconds, and `margin`. The default for calls that leave `device` out (`options(gbt.device = )`,
 #' `GBT_DEVICE`) and the warning where a device fails are those of [gbt_devices]. `predict()` does not report
 #' what `"auto"` chose.
+#'
+#' The CPU predicts models with linear leaves (see [gbt_parameters()]), imported models whose trees are not added in
+#' double one after the other, and `newdata` that is a [gbt_data()]. Where `device` names a device a message says so.
 #' @seealso [gbt_train()]
 #' @concept predict
 #' @concept Shapley values
@@ -258,12 +261,30 @@ predict_rows <- function(object, newdata, plan, offset = NULL, exposure = NULL) 
   trees <- as.double(plan$rounds) * object$n_outputs * object$params$num_parallel_tree
   size <- list(rows = frame$n_rows, columns = length(frame$names), trees = trees)
   threads <- predict_threads(plan$threads, size$rows * size$trees)
-  out <- on_device(prediction_device(plan$device, size, as.integer(threads)), function(where) {
+  why <- if (plan$type != "leaf") why_on_cpu(object)
+  device <- if (is.null(why)) prediction_device(plan$device, size, as.integer(threads)) else use_cpu(plan$device, why)
+  out <- on_device(device, function(where) {
     .Call(C_gbt_predict, object$state, object$cache, frame, answer_code(plan$type, object), 0L, plan$rounds, offset,
           enums$unseen[[plan$unseen]], threads, where)
   })
   stratum <- stratum_of_rows(object, newdata, plan, frame$n_rows)
   shape_prediction(out, object, plan$type, row_labels(newdata), plan$at, stratum, threads)
+}
+
+# Why devices do not compute the scores of a model; NULL where they do.
+why_on_cpu <- function(model) {
+  if (identical(model$params[["leaf_model"]], "linear")) return("the model has linear leaves")
+  program <- model$imported$program
+  if (is.null(program) || identical(.Call(C_gbt_model_info, model$state, model$cache)$sums, "plain")) return(NULL)
+  sprintf("the model adds as %s does", printable(program))
+}
+
+# In place of a device; says so where the call named one. why: a clause.
+use_cpu <- function(device, why) {
+  if (is_device_unset(device)) return(NULL)
+  asked <- check_device(device)
+  if (!is.null(device) && asked$kind == "cuda") say(sprintf("predicting on the cpu, not on the device: %s", why))
+  NULL
 }
 
 # Curves of models with strata need those of the rows.
@@ -295,7 +316,7 @@ predict_bins <- function(object, data, plan, offset, exposure, output) {
                                    "holds bins; give the data frame, matrix or source that it was made of"), plan$type),
                      "type")
   }
-  if (!is_device_unset(plan$device)) check_device(plan$device) # the CPU does it
+  use_cpu(plan$device, "`newdata` is a gbt_data object, whose bins are in the host's memory")
   n <- data$n_rows
   if (is_column_name(exposure)) {
     stop_data("`exposure` names a column, and a gbt_data object has bins and no values: give its values", "exposure")

@@ -18,7 +18,8 @@
 #'   \item{tree, n_trees, round}{number of the tree, number of trees, and the round of the tree}
 #'   \item{output}{the class, column, level or parameter whose score the tree adds to, or `NULL`}
 #'   \item{nodes}{rows of the table of nodes (see [gbt_methods]) with `depth`, from 0, and `leaves`, the number of
-#'     leaves below (1 for a leaf). Nodes whose children are left out have `leaves` of 2 and more, and `left` is `NA`}
+#'     leaves below (1 for a leaf). Nodes whose children are left out have `leaves` of 2 and more, and `left` is `NA`.
+#'     With `leaf_model = "linear"` there are `intercept`, `slopes`, `low` and `high` of linear leaves as well}
 #'
 #'   `as.data.frame()` gives `nodes`.
 #' @seealso [plot.gbt_tree()], [gbt_dot()] for Graphviz
@@ -41,8 +42,7 @@ gbt_tree <- function(model, tree = 1, node = 0, depth = NULL, ...) {
   nodes <- part_of_tree(nodes, node, given_or(depth, Inf))
   output <- nodes$output[1L]
   structure(class = "gbt_tree", list(tree = tree, n_trees = as.integer(model$nrounds * trees_of_round(info)),
-                                     round = nodes$round[1L], output = if (!is.na(output)) output,
-                                     linear = identical(model$params[["leaf_model"]], "linear"), nodes = nodes))
+                                     round = nodes$round[1L], output = if (!is.na(output)) output, nodes = nodes))
 }
 
 check_tree <- function(tree, model, info) {
@@ -124,15 +124,30 @@ level_set_text <- function(levels, chars) {
   paste("in", paste(levels, collapse = ", "))
 }
 
-# The value of each leaf: a text, or of vectors the `most` largest, each with its output: a list of texts.
+# The value of each leaf: a text, or of vectors the `most` largest, each with its output; of linear leaves the constant,
+# then `most` slopes. A list of texts.
 leaf_texts <- function(nodes, digits = 3L, most = 3L) {
   value <- matrix(nodes$value, nrow(nodes), dimnames = list(NULL, colnames(nodes$value)))
-  if (ncol(value) == 1L) return(as.list(number_label(value[, 1L], digits)))
+  if (ncol(value) == 1L) {
+    return(Map(c, number_label(value[, 1L], digits), slope_texts(nodes, digits, most), USE.NAMES = FALSE))
+  }
   name <- plain_text(given_or(colnames(value), seq_len(ncol(value))))
   lapply(seq_len(nrow(value)), function(i) {
     at <- utils::head(order(-abs(value[i, ]), seq_along(name)), if (length(name) > most) most - 1L else most)
     more <- length(name) - length(at)
     c(paste0(name[at], ": ", number_label(value[i, at], digits)), if (more) sprintf("+%d more", more))
+  })
+}
+
+# "slope of wt: -0.5", a list of texts; those of the features that the tree split by last, which stand first.
+slope_texts <- function(nodes, digits, most) {
+  slopes <- unclass(nodes$slopes)
+  if (is.null(slopes)) return(vector("list", nrow(nodes)))
+  lapply(slopes, function(slope) {
+    at <- seq_len(if (length(slope) > most) most - 1L else length(slope))
+    more <- length(slope) - length(at)
+    c(if (length(at)) sprintf("slope of %s: %s", shorten_letters(plain_text(names(slope)[at]), 24L),
+                              number_label(slope[at], digits)), if (more) sprintf("+%d more", more))
   })
 }
 
@@ -144,7 +159,12 @@ tree_title <- function(x) {
 tree_words <- function(x) {
   paste(c(sprintf("round %d", x$round), if (!is.null(x$output)) sprintf("for %s", plain_text(x$output)),
           counted(x$nodes$leaves[1L], if (x$nodes$leaves[1L] == 1L) "leaf" else "leave"),
-          if (isTRUE(x$linear)) "values of linear leaves without slopes"), collapse = ", ")
+          linear_words(x$nodes)), collapse = ", ")
+}
+
+linear_words <- function(nodes) {
+  n <- sum(lengths(unclass(nodes$slopes)) > 0L)
+  if (n > 0L) sprintf("%d of those shown %s linear", n, if (n == 1L) "is" else "are")
 }
 
 #' @export

@@ -53,6 +53,7 @@ SEXP r_gbt_model_nodes(SEXP state, SEXP cache);
 SEXP r_gbt_model_remember(SEXP fields);
 SEXP r_gbt_model_shape(SEXP state, SEXP cache, SEXP objective, SEXP names, SEXP tags);
 SEXP r_gbt_model_slice(SEXP state, SEXP rounds, SEXP meta);
+SEXP r_gbt_model_slopes(SEXP state, SEXP cache);
 SEXP r_gbt_number_codes(SEXP x, SEXP storage);
 SEXP r_gbt_objective_outputs(SEXP objective);
 SEXP r_gbt_objectives(void);
@@ -154,6 +155,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(model_remember, 1) \
   X(model_shape, 5) \
   X(model_slice, 3) \
+  X(model_slopes, 2) \
   X(number_codes, 2) \
   X(objective_outputs, 1) \
   X(objectives, 0) \

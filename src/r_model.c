@@ -484,3 +484,42 @@ SEXP r_gbt_model_nodes(SEXP state, SEXP cache) {
   UNPROTECT(2);
   return out;
 }
+
+enum { SLOPES_INTERCEPT, SLOPES_LOW, SLOPES_HIGH, SLOPES_FEATURE, SLOPES_SLOPE, N_SLOPES };
+
+/* Of all nodes, for models that have linear leaves: intercept, low and high (NA of others); lists of the features and
+ * slopes of each (NULL of others). NULL: all leaves are constant. */
+SEXP r_gbt_model_slopes(SEXP state, SEXP cache) {
+  static const char *names[] = {"intercept", "low", "high", "feature", "slope", ""};
+  SEXP handle = PROTECT(r_model_handle(state, cache));
+  const gbt_forest_view *view = gbt_model_forest(r_model_get(handle));
+  const gbt_forest_info trees = gbt_forest_about(view);
+  if (!gbt_forest_has_slopes(view)) {
+    UNPROTECT(1);
+    return R_NilValue;
+  }
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  for (int k = 0; k < N_SLOPES; k++)
+    SET_VECTOR_ELT(out, k, Rf_allocVector(k < SLOPES_FEATURE ? REALSXP : VECSXP, (R_xlen_t)trees.n_nodes));
+  R_xlen_t at = 0;
+  for (uint64_t t = 0; t < trees.n_trees; t++) {
+    if (t % 1024 == 1023) R_CheckUserInterrupt(); /* nothing is held but by handles */
+    for (uint32_t k = 0; k < gbt_tree_n_nodes(view, t); k++, at++) {
+      const gbt_leaf_slopes leaf = gbt_tree_slopes(view, t, k);
+      REAL(VECTOR_ELT(out, SLOPES_INTERCEPT))[at] = leaf.n > 0 ? leaf.intercept : NA_REAL;
+      REAL(VECTOR_ELT(out, SLOPES_LOW))[at] = leaf.n > 0 ? leaf.low : NA_REAL;
+      REAL(VECTOR_ELT(out, SLOPES_HIGH))[at] = leaf.n > 0 ? leaf.high : NA_REAL;
+      if (leaf.n == 0) continue;
+      SEXP feature = Rf_allocVector(INTSXP, leaf.n);
+      SET_VECTOR_ELT(VECTOR_ELT(out, SLOPES_FEATURE), at, feature);
+      SEXP slope = Rf_allocVector(REALSXP, leaf.n);
+      SET_VECTOR_ELT(VECTOR_ELT(out, SLOPES_SLOPE), at, slope);
+      for (int i = 0; i < leaf.n; i++) {
+        INTEGER(feature)[i] = leaf.feature[i];
+        REAL(slope)[i] = leaf.slope[i];
+      }
+    }
+  }
+  UNPROTECT(2);
+  return out;
+}

@@ -34,7 +34,20 @@ def value(column, cell):
     return -1 if column["type"] == "levels" else None
 
 
-def leaf(tree, row):
+def linear(model, tree, at, row):
+    """What a linear leaf adds."""
+    start, low, high, *terms = [number(x) for x in tree["linear"][at]]
+    out = start
+    for g, slope in zip(terms[::2], terms[1::2]):
+        grid = model["grids"][int(g)]
+        x = row[grid["column"]]
+        if x is None:
+            return tree["value"][at]
+        out = out + slope * grid["positions"][sum(1 for cut in grid["cuts"] if number(cut) < x)]
+    return min(max(out, low), high)
+
+
+def leaf(model, tree, row):
     at = 0
     while tree["left"][at] > 0:
         x, split = row[tree["column"][at]], tree["split"][at]
@@ -47,6 +60,8 @@ def leaf(tree, row):
         else:
             left = x // 32 < len(split) and split[x // 32] >> x % 32 & 1 == 1
         at = tree["left"][at] if left else tree["left"][at] + 1
+    if model["version"] == 2 and tree["linear"][at] is not None:
+        return linear(model, tree, at, row)
     return tree["value"][at]
 
 
@@ -56,7 +71,7 @@ def scores(model, row):
     rounded = to_float32 if rule == "float32" else float
     out = [0.0 if end else rounded(b) for b in base]
     for tree in model["trees"]:
-        values = leaf(tree, row)
+        values = leaf(model, tree, row)
         adds = enumerate(values) if tree["output"] < 0 else [(tree["output"], values)]
         for k, v in adds:
             out[k] = rounded(out[k] + v)
@@ -69,7 +84,7 @@ def scores(model, row):
 
 def main():
     model = json.load(open(sys.argv[1], encoding="utf-8"))
-    assert model["format"] == "gbt" and model["version"] == 1
+    assert model["format"] == "gbt" and model["version"] in (1, 2)
     assert model["sum"] in ("plain", "float32", "scaled", "mean")
     lines = open(sys.argv[2], encoding="utf-8", newline="\n").read().split("\n")
     names = lines[0].split("\t")

@@ -1,6 +1,6 @@
 /* What gbt_export_model() wrote, and somebody changed: the readers by which every file is checked either refuse it or
  * evaluate it, within memory that follows from its size. An input begins with two bytes: the format, and the model of
- * ../native/scenes/model_seeds.h that the reader believes the file to be of. */
+ * ../native/scenes/model_seeds.h that the reader believes the file to be of; the last one has linear leaves. */
 #define _POSIX_C_SOURCE 200809L
 #include "../../src/gbt/exchange/formats.h"
 #include "files.h"
@@ -14,16 +14,18 @@ static const gbti_format formats[] = {
 #undef GBT_FORMAT
 };
 enum { N_FORMATS = (int)(sizeof formats / sizeof formats[0]), HEAD = 2, ROWS = 12, UNKNOWN_TREES = 2 };
+enum { N_MODELS = MODEL_SEEDS + 1 };
 
 /* Opened once, as it is read only. */
-static gbt_model *models[MODEL_SEEDS];
+static gbt_model *models[N_MODELS];
 
 static const gbt_model *model_of(uint8_t seed) {
   const gbt_mem mem = gbt_mem_default();
   size_t n;
-  gbt_model **model = &models[seed % MODEL_SEEDS];
+  const int i = seed % N_MODELS;
+  gbt_model **model = &models[i];
   if (*model == NULL) {
-    uint8_t *bytes = model_seed(seed % MODEL_SEEDS, &n); /* stays, as the model does */
+    uint8_t *bytes = i < MODEL_SEEDS ? model_seed((uint64_t)i, &n) : model_seed_linear(&n); /* stays, as the model */
     CHECK_OK(gbt_model_open(&mem, bytes, n, model, test_err));
   }
   return *model;
@@ -87,7 +89,7 @@ int fuzz_use(const uint8_t *bytes, size_t n) {
 
 /* Seed i is model i / N_FORMATS in format i % N_FORMATS; an empty file where the format cannot say the model. */
 uint8_t *fuzz_seed(uint64_t i, size_t *n_bytes) {
-  if (i >= (uint64_t)N_FORMATS * MODEL_SEEDS) return NULL;
+  if (i >= (uint64_t)N_FORMATS * N_MODELS) return NULL;
   const uint8_t seed = (uint8_t)(i / N_FORMATS);
   const gbt_model *model = model_of(seed);
   const gbt_export_spec spec = {.model = model,

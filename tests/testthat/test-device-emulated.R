@@ -78,8 +78,7 @@ test_that("auto takes the cpu for what a device refuses", {
   train <- function(device, formula = mpg ~ wt + hp, ...) {
     gbt_train(formula, mtcars, nrounds = 3, threads = 1, device = device, ...)
   }
-  refused <- list(list(leaf_model = "linear"),
-                  list(cbind(mpg, qsec) ~ wt + hp, multi_strategy = shared),
+  refused <- list(list(cbind(mpg, qsec) ~ wt + hp, multi_strategy = shared),
                   list(objective = "quantile", quantile_alpha = c(0.1, 0.9), multi_strategy = shared, sketch = "none"))
   for (its in refused) {
     expect_error(do.call(train, c("cuda", its)), "is not offered on the device|are not offered on the device")
@@ -93,6 +92,22 @@ test_that("auto takes the cpu for what a device refuses", {
   expect_same_bytes(classes("auto")$state, classes("cpu")$state)
   lines <- said(train("auto", cbind(mpg, qsec) ~ wt + hp, multi_strategy = shared, sketch = "projection", verbose = 1))
   expect_match(lines[1L], "^training on cuda:0")
+})
+
+test_that("linear leaves are the same bytes on a device, which \"auto\" does not take", {
+  skip_if_not_emulated()
+  local_eager()
+  x <- data.frame(a = 1:300 %% 37 + 0, b = 1:300 %% 11 / 3)
+  train <- function(device, ...) {
+    gbt_train(x, x$a - x$b + sin(1:300), nrounds = 5, max_depth = 3, leaf_model = "linear", threads = 1,
+              device = device, ...)
+  }
+  m <- train("cpu")
+  expect_true(any(lengths(gbt_tree(m, 1)$nodes$slopes) > 0L))
+  expect_same_bytes(train("cuda")$state, m$state)
+  lines <- said(auto <- train("auto", verbose = 1))
+  expect_no_match(paste(lines, collapse = ""), "cuda")
+  expect_same_bytes(auto$state, m$state)
 })
 
 test_that("auto goes back to the cpu: in silence when there is no device, else with a warning, once", {

@@ -165,6 +165,47 @@ test_that("JSON read by its description gives the bits of predict(), for each ki
   }
 })
 
+test_that("linear leaves: C by compilers and JSON by its description give the bits of predict()", {
+  set.seed(5, kind = "Mersenne-Twister", normal.kind = "Inversion", sample.kind = "Rejection")
+  coded <- structure(replace(sample(0:20, 600, TRUE), 1:30, 99) + 0, na_values = 99,
+                     class = c("haven_labelled_spss", "haven_labelled", "vctrs_vctr", "double"))
+  x <- structure(list(a = sample(-30:30, 600, TRUE) / 4, b = stats::rnorm(600), f = factor(rep(letters[1:4], 150)),
+                      d = as.Date("2024-01-01") + sample(0:99, 600, TRUE), c = coded),
+                 class = "data.frame", row.names = 1:600)
+  x$a[31:60] <- NA
+  y <- ifelse(is.na(x$a), 0, x$a) + x$b^2 - as.numeric(unclass(coded)) / 9 * (x$f == "a") + as.numeric(x$d) / 40
+  models <- list(
+    numbers = gbt_train(x, y, nrounds = 8, max_depth = 4, leaf_model = "linear", threads = 1),
+    classes = gbt_train(x[1:3], cut(y, 3, labels = c("u", "v", "w")), nrounds = 3, num_parallel_tree = 2,
+                        subsample = 0.8, leaf_model = "linear", threads = 1),
+    constant = gbt_train(x["f"], y, nrounds = 2, leaf_model = "linear", threads = 1)
+  )
+  borders <- (-31:31) / 4 + 1 / 8 # where bins of `a` end
+  edge <- c(borders, borders * (1 + 2^-52), borders * (1 - 2^-53), NA, Inf, -Inf, 0, -0, 1e300)
+  n <- length(edge)
+  rows <- data.frame(a = edge, b = rep_len(c(stats::rnorm(20), NA, Inf, -Inf), n), f = rep_len(letters[1:4], n),
+                     d = rep_len(as.Date("2024-01-01") + c(-9:120, NA), n), c = rep_len(c(0:21, 99, 0.5, NA), n))
+  rows$f <- factor(rows$f, letters[1:4])
+  numbers <- replace(rows, "d", list(as.numeric(rows$d)))
+  for (kind in names(models)) {
+    m <- models[[kind]]
+    want <- as_rows(predict(m, rows, type = "link", threads = 1), n)
+    its <- numbers[m$feature_names]
+    for (compiler in c_compilers()) {
+      file <- withr::local_tempfile(fileext = ".c")
+      gbt_export(m, file)
+      expect_identical(bits(run_c(file, m, its, compiler)$score), bits(want), info = kind)
+    }
+    for (format in c("sql", "onnx", "xgboost", "lightgbm", "pmml")) {
+      if (kind == "constant") next
+      expect_error(gbt_export(m, withr::local_tempfile(), format = format),
+                   "it has linear leaves; use \"c\" or \"json\" instead", class = "gbt_error_unsupported")
+    }
+    expect_json(m, its, want, kind)
+  }
+  expect_gt(sum(lengths(unclass(as.data.frame(models$numbers)$slopes))), 20L)
+})
+
 test_that("the format is that of the file's end, or the one that is named", {
   m <- gbt_train(mpg ~ ., mtcars, nrounds = 2, threads = 1)
   file <- withr::local_tempfile(fileext = ".C")

@@ -90,11 +90,48 @@ test_that("objectives with gradients have linear leaves, others say why not", {
   })
 })
 
-test_that("a tree says that its values are without slopes", {
-  m <- gbt_train(mpg ~ wt, mtcars, nrounds = 2, leaf_model = "linear", min_data_in_leaf = 5, threads = 1)
-  expect_output(print(gbt_tree(m, 1)), "values of linear leaves without slopes")
-  constant <- gbt_train(mpg ~ wt, mtcars, nrounds = 2, threads = 1)
-  expect_no_match(capture.output(print(gbt_tree(constant, 1)))[1], "slopes")
+# What the node in row i of a table of nodes adds for a row of data.
+added <- function(nodes, i, row) {
+  slopes <- unclass(nodes$slopes)[[i]]
+  if (is.null(slopes) || anyNA(row[names(slopes)])) return(nodes$value[i])
+  min(max(nodes$intercept[i] + sum(slopes * unlist(row[names(slopes)])), nodes$low[i]), nodes$high[i])
+}
+
+test_that("the table of nodes has intercepts and slopes in the units of the columns", {
+  set.seed(8, kind = "Mersenne-Twister", normal.kind = "Inversion", sample.kind = "Rejection")
+  x <- data.frame(a = sample(0:40, 800, TRUE) / 2, b = 1000 + 7 * sample(0:9, 800, TRUE)) # middles of bins
+  x$a[1:40] <- NA
+  y <- ifelse(is.na(x$a), 5, x$a) - 0.02 * x$b * (1:800 %% 2 + 1)
+  m <- gbt_train(x, y, nrounds = 2, eta = 1, max_depth = 3, leaf_model = "linear", threads = 1)
+  nodes <- as.data.frame(m)
+  leaf <- predict(m, x, type = "leaf", threads = 1)
+  sums <- vapply(1:800, function(r) {
+    sum(vapply(1:2, function(t) added(nodes, which(nodes$tree == t & nodes$node == leaf[r, t]), x[r, ]), 0))
+  }, 0)
+  expect_lt(diff(range(predict(m, x, type = "link", threads = 1) - sums)), 1e-9) # the base score
+  linear <- lengths(unclass(nodes$slopes)) > 0L
+  expect_gt(sum(linear), 1L)
+  expect_true(all(is.na(nodes$feature[linear])))
+  expect_identical(is.na(nodes$intercept), !linear)
+  expect_identical(unclass(gbt_tree(m, 2)$nodes$slopes), unclass(nodes$slopes)[nodes$tree == 2])
+  expect_match(format(nodes$slopes)[linear], "^(a|b) -?[0-9]")
+  expect_null(as.data.frame(gbt_train(x, y, nrounds = 1, threads = 1))$slopes)
+  expect_identical(is.na(as.character(nodes$slopes)), !linear)
+})
+
+test_that("trees show slopes: print(), plot(), gbt_dot()", {
+  d <- sloped(800)
+  m <- gbt_train(d["a"], d$y, nrounds = 2, eta = 1, max_depth = 2, leaf_model = "linear", threads = 1)
+  tree <- gbt_tree(m, 1)
+  expect_output(print(tree), "slope of a: ")
+  expect_output(print(tree), "of those shown (is|are) linear")
+  said <- unlist(lapply(node_lines(tree$nodes, character(0), TRUE), `[[`, "text"))
+  expect_identical(sum(grepl("^slope of a: [0-9.]+$", said)), sum(lengths(unclass(tree$nodes$slopes)) > 0L))
+  expect_match(paste(gbt_dot(m, 1), collapse = ""), "\\nslope of a: ", fixed = TRUE)
+  constant <- gbt_train(d["a"], d$y, nrounds = 2, threads = 1)
+  expect_no_match(paste(capture.output(print(gbt_tree(constant, 1))), collapse = ""), "slope|linear")
+  expect_output(print(gbt_importance(m)), "what slopes of linear leaves gain is not counted")
+  expect_no_match(paste(capture.output(print(gbt_importance(constant))), collapse = ""), "slopes")
 })
 
 test_that("what models with linear leaves cannot do is refused", {
@@ -102,10 +139,27 @@ test_that("what models with linear leaves cannot do is refused", {
   m <- fit(d, threads = 1)
   expect_snapshot(error = TRUE, {
     predict(m, d, type = "contrib")
-    gbt_export(m, tempfile(fileext = ".json"))
+    gbt_export(m, tempfile(fileext = ".onnx"))
     gbt_train(y ~ ., d, nrounds = 1, init_model = m, threads = 1)
     gbt_partial(m, columns = "a", method = "recursion")
   })
+})
+
+test_that("predict() says where it does not use the device that it is given", {
+  d <- sloped(300)
+  m <- fit(d, threads = 1)
+  p <- predict(m, d)
+  expect_message(expect_identical(predict(m, d, device = "cuda"), p), "on the cpu, .* the model has linear leaves",
+                 class = "gbt_message")
+  for (device in c("cpu", "auto")) expect_no_message(predict(m, d, device = device))
+  withr::with_options(list(gbt.device = "cuda"), expect_no_message(predict(m, d)))
+  expect_error(predict(m, d, device = "tpu"), class = "gbt_error_argument")
+  bins <- gbt_data(d[1:3], d$y)
+  m <- gbt_train(bins, nrounds = 2, threads = 1)
+  expect_message(predict(m, bins, device = "cuda"), "a gbt_data object", class = "gbt_message")
+  xgb <- gbt_import(test_path("imported", "xgb_numbers.json"))
+  x <- stats::setNames(as.data.frame(matrix(0, 3, length(xgb$feature_names))), xgb$feature_names)
+  expect_message(predict(xgb, x, device = "cuda"), "adds as XGBoost", class = "gbt_message")
 })
 
 test_that("an ensemble is the mean of its members", {

@@ -152,7 +152,7 @@ typedef struct gbt_backend_ops {
   /* Trees [first, first + n_trees) of `like` once more, with what this backend's rows say: rows go down by the splits
    * that are there, and values, covers and counts are those of these rows and of the gradients of this round. Like
    * begin_trees to finish_trees otherwise; nothing is left to settle. On the rows, bins and gradients that a tree was
-   * grown with it comes out to the byte. Not for gradients that the host gave. NULL: not offered. Waits. */
+   * grown with it comes out to the byte. Gradients that the host gave: on the CPU only. NULL: not offered. Waits. */
   gbt_status (*refit_trees)(gbt_ctx *ctx, gbt_backend *be, const gbt_tree_task *task, int32_t n_trees,
                             const gbt_forest_view *like, uint64_t first, gbt_forest *forest, gbt_error *err);
 

@@ -18,8 +18,14 @@ static gbti_stage *add_stage(gbt_ctx *ctx, gbti_round *round, const gbti_stage_o
   return stage;
 }
 
+/* Whether a device only grows trees, as it has no linear leaves: the CPU's backend fits these trees. */
+static int fits_on_cpu(const gbti_round_spec *spec) {
+  return spec->device != NULL && spec->backend.params->leaf_model == GBT_LEAF_LINEAR;
+}
+
 /* The last stage. Where a device's backend cannot fit splits that are given the CPU's does. */
 static gbt_status open_last(gbt_ctx *ctx, const gbti_round_spec *spec, gbti_stage *stage, int fits, gbt_error *err) {
+  if (fits_on_cpu(spec)) return gbt_backend_open(ctx, NULL, 0, &spec->backend, &stage->be, err);
   GBT_TRY(gbt_backend_open(ctx, spec->device, spec->device_number, &spec->backend, &stage->be, err));
   if (!fits || stage->be->ops->refit_trees != NULL) return GBT_OK;
   gbt_backend_close(stage->be);
@@ -35,8 +41,8 @@ static gbt_status new_parts(const gbt_mem *mem, const gbt_forest *forest, gbt_fo
   return gbt_forest_new_like(mem, &shape, out, err);
 }
 
-/* The stage of the first order; its backend has only the training set. */
-static gbt_status open_first_order(gbt_ctx *ctx, const gbti_round_spec *spec, gbti_stage *stage, gbt_error *err) {
+/* The stage before the last one, whose trees that one fits; its backend has only the training set. */
+static gbt_status open_drafts(gbt_ctx *ctx, const gbti_round_spec *spec, gbti_stage *stage, gbt_error *err) {
   gbt_backend_spec backend = spec->backend;
   backend.n_valid = 0;
   GBT_TRY(new_parts(&stage->mem, spec->forest, &stage->drafts, err));
@@ -46,18 +52,20 @@ static gbt_status open_first_order(gbt_ctx *ctx, const gbti_round_spec *spec, gb
 
 gbt_status gbti_round_open(gbt_ctx *ctx, const gbti_round_spec *spec, gbti_round *round, gbt_error *err) {
   const gbt_params *params = spec->backend.params;
-  gbti_stage *structure = NULL, *order = NULL, *last;
+  gbti_stage *structure = NULL, *drafts = NULL, *last;
   gbti_round_spec own = *spec;
   round->n_rows = spec->backend.data[0]->rows.n;
   round->shares = gbt_splits_are_shared(params);
   const int together = gbti_grows_together(&spec->backend.objective, params);
   if (round->shares && !together) structure = add_stage(ctx, round, &gbti_shared_stage);
   if (has_two_orders(&spec->backend))
-    order = add_stage(ctx, round,
-                      params->boosting == GBT_BOOSTING_ORDERED ? &gbti_ordered_stage : &gbti_plain_stage);
+    drafts = add_stage(ctx, round,
+                       params->boosting == GBT_BOOSTING_ORDERED ? &gbti_ordered_stage : &gbti_plain_stage);
+  else if (fits_on_cpu(spec))
+    drafts = add_stage(ctx, round, &gbti_growing_stage);
   last = add_stage(ctx, round, &gbti_plain_stage);
   last->variant = spec->backend.data[0]->n_variants - 1;
-  if (structure != NULL) (order != NULL ? order : last)->rates = 1;
+  if (structure != NULL) (drafts != NULL ? drafts : last)->rates = 1;
   if (gbt_gradients_are_joint(&spec->backend.objective)) {
     GBT_TRY(gbt_joint_new(ctx, &spec->backend.objective, &spec->backend.data[0]->rows,
                           (uint64_t)spec->backend.params->seed, &round->joint, err));
@@ -65,13 +73,13 @@ gbt_status gbti_round_open(gbt_ctx *ctx, const gbti_round_spec *spec, gbti_round
     for (int32_t i = 0; i < round->n; i++) round->stage[i].joint = round->joint;
   }
   if (spec->forest->n_leaf_outputs > 1) GBT_TRY(new_parts(&ctx->mem, spec->forest, &round->parts, err));
-  own.backend.n_backends = round->n;
+  own.backend.n_backends = round->n - fits_on_cpu(spec);
   if (together) GBT_TRY(gbti_together_open(ctx, &spec->backend, &round->together, err));
   if (structure != NULL) GBT_TRY(gbti_shared_open(ctx, &own, structure, err));
-  own.backend.together = together && order == NULL ? &round->together.by : NULL;
+  own.backend.together = together && drafts == NULL ? &round->together.by : NULL;
   GBT_TRY(open_last(ctx, &own, last, round->n > 1, err));
   own.backend.together = together ? &round->together.by : NULL;
-  return order != NULL ? open_first_order(ctx, &own, order, err) : GBT_OK;
+  return drafts != NULL ? open_drafts(ctx, &own, drafts, err) : GBT_OK;
 }
 
 void gbti_round_close(gbti_round *round) {
@@ -105,6 +113,13 @@ gbt_status gbti_round_gradients(gbt_ctx *ctx, gbti_round *round, uint64_t number
     gbti_stage *stage = &round->stage[i], *next = i + 1 < round->n ? stage + 1 : NULL;
     GBT_TRY(stage->ops->gradients(ctx, stage, next, number, err));
   }
+  return GBT_OK;
+}
+
+gbt_status gbti_round_set_gradients(gbt_ctx *ctx, gbti_round *round, uint64_t number, const double *g, const double *h,
+                                    gbt_error *err) {
+  for (const gbti_stage *stage = first_of_outputs(round); stage < round->stage + round->n; stage++)
+    GBT_TRY(stage->be->ops->set_gradients(ctx, stage->be, number, g, h, err));
   return GBT_OK;
 }
 
@@ -163,7 +178,7 @@ gbt_status gbti_round_grow(gbt_ctx *ctx, gbti_round *round, const gbti_round_tas
 
 int gbti_round_scores(const gbti_round *round, int32_t i, gbti_scores *out) {
   const gbti_stage *order = first_of_outputs(round);
-  if (order == &round->stage[round->n - 1]) return 0;
+  if (order == &round->stage[round->n - 1] || order->ops == &gbti_growing_stage) return 0;
   *out = (gbti_scores){order->be, 0, round->n_rows};
   if (i == 0) return 1;
   return order->ops->more_scores != NULL && order->ops->more_scores(order, i - 1, out);

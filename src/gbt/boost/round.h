@@ -3,6 +3,7 @@
  *   one order                      grow
  *   shared splits                  structure -> fit; where trees grow together: grow
  *   two orders                     grow by the bins of order 0 -> fit by those of order 1
+ *   linear leaves on a device      grow on the device -> fit on the CPU; two orders: likewise
  *   shared splits in two orders    structure -> fit by order 0 -> fit by order 1; together: as two orders
  *   ordered boosting               two orders; the first stage has its scores from supporting models
  *
@@ -11,7 +12,8 @@
  * sets, the trainer's `be`. Earlier backends have only the training set. Where leaves of the forest hold a value for
  * every output, the trees of a round become one when all of them are there (tree/vectors.h).
  *
- * A kind of stage is a table of operations in a file of its own: round_plain.c, round_shared.c, round_ordered.c. */
+ * A kind of stage is a table of operations in a file of its own: round_plain.c, round_growing.c, round_shared.c,
+ * round_ordered.c. */
 #ifndef GBT_BOOST_ROUND_H
 #define GBT_BOOST_ROUND_H
 
@@ -105,6 +107,10 @@ gbt_backend *gbti_round_grower(const gbti_round *round);
 /* Gradients of all stages, at the scores they have now. number: of the round in the run. */
 gbt_status gbti_round_gradients(gbt_ctx *ctx, gbti_round *round, uint64_t number, gbt_error *err) GBT_MUST_CHECK;
 
+/* The same from the host's g and h, see set_gradients of gbt_backend. */
+gbt_status gbti_round_set_gradients(gbt_ctx *ctx, gbti_round *round, uint64_t number, const double *g, const double *h,
+                                    gbt_error *err) GBT_MUST_CHECK;
+
 /* The settings of a round of trees. */
 typedef struct gbti_round_task {
   uint64_t number, first_tree; /* of the round in the run, of its first tree if each output has trees of its own */
@@ -124,7 +130,7 @@ int gbti_round_scores(const gbti_round *round, int32_t i, gbti_scores *out);
 
 /* ---- for the kinds of stages ---- */
 
-extern const gbti_stage_ops gbti_plain_stage, gbti_ordered_stage, gbti_shared_stage;
+extern const gbti_stage_ops gbti_plain_stage, gbti_growing_stage, gbti_ordered_stage, gbti_shared_stage;
 
 /* A backend's trees for a batch: with the given splits, or its own. */
 gbt_status gbti_plain_trees(gbt_ctx *ctx, gbti_stage *stage, gbt_tree_task *task, int32_t n, int first,

@@ -497,7 +497,7 @@ static gbt_status set_gradients(gbt_ctx *ctx, gbt_trainer *tr, const double *g, 
   if (at < cells && !gradient_fits(g[at])) return refuse_derivative(tr, "gradient", at, g[at], "finite", err);
   if (at < cells) return refuse_derivative(tr, "hessian", at, h[at], "finite and 0 or more", err);
   GBT_TRY(give_size_reg(ctx, tr, err));
-  GBT_TRY(tr->be->ops->set_gradients(ctx, tr->be, rounds_of(tr), g, h, err));
+  GBT_TRY(gbti_round_set_gradients(ctx, &tr->round, rounds_of(tr), g, h, err));
   tr->has_gradients = 1;
   return GBT_OK;
 }

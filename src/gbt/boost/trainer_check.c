@@ -146,7 +146,6 @@ static gbt_status check_leaf_model(const gbt_trainer_spec *spec, gbt_error *err)
   const gbt_params *p = &spec->params;
   const char *rule = NULL;
   if (p->leaf_model == GBT_LEAF_CONSTANT) return GBT_OK;
-  if (spec->device != NULL) rule = "is not offered on the device; use `device = \"cpu\"`";
   if (spec->monotone != NULL)
     for (int32_t c = 0; c < spec->train->cuts->schema->n_columns; c++)
       if (spec->monotone[c] != 0) rule = "does not support monotone constraints; leave `monotone` out";

@@ -167,7 +167,7 @@ gbt_status cpu_refit_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_task 
   cpu_backend *be = (cpu_backend *)self;
   const gbt_tree_parts tree = gbt_tree_of(like, first);
   const gbt_policy_kind kind = be->fr.policy.kind;
-  GBT_ASSERT(n_trees == 1 && first < like->n_trees && !gbt_gradients_by_host(&be->objective));
+  GBT_ASSERT(n_trees == 1 && first < like->n_trees);
   const int again = task->shares && task->output > 0;
   GBT_TRY(again ? begin_again(ctx, be, task, &tree, err) : self->ops->begin_trees(ctx, self, task, n_trees, err));
   if (!again) GBT_TRY(cpu_ranks_sum_root(ctx, be, err));

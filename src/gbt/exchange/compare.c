@@ -1,7 +1,8 @@
 /* Checks a file, as its evaluator reads it, against the trees and the model. For every split of every tree a row is led
  * to it, and the split's own value is taken at, next below and next above its threshold, missing, infinite; or levels
- * in and outside of its set, missing and unseen. Then whole scores of rows whose values are at and next to thresholds.
- */
+ * in and outside of its set, missing and unseen. A row is led to every linear leaf, and the numbers that this is linear
+ * in are taken at and next to the borders of bins. Then whole scores of rows whose values are at and next to
+ * thresholds. */
 #include <string.h>
 
 #include "../base/bits.h"
@@ -19,6 +20,7 @@ typedef struct sample {
   gbti_thresholds list;
   gbti_cell *row;        /* of all columns */
   double *low, *high;    /* of columns of numbers on the way to a node */
+  uint32_t *grid;        /* of each column: 1 + its number among those of linear leaves; 0: none */
   uint32_t *parent;      /* of each node of a tree */
   double *values, *want; /* `width`, and n_outputs */
   char unseen[8];        /* a text that is no level */
@@ -89,6 +91,11 @@ static gbti_cell number_at(const sample *s, double t, uint32_t which) {
 static gbti_cell draw_cell(sample *s, int32_t column) {
   const gbti_codes *codes = &s->x->codes[column];
   if (s->x->schema->col[column].type != GBT_NUMERIC) return draw_level(s, column);
+  if (s->grid[column] > 0 && draw(s, 2) == 0) {
+    const gbt_linear_grid *grid = &s->x->linear->grid[s->grid[column] - 1];
+    const uint64_t at = grid->beg + draw(s, (uint32_t)grid->n_bins);
+    return number_at(s, s->x->linear->cut[at], draw(s, 7));
+  }
   const size_t n = s->list.beg[column + 1] - s->list.beg[column];
   if (codes->n > 0 && draw(s, 8) == 0) return number_cell(codes->value[draw(s, (uint32_t)codes->n)]);
   if (codes->has_range && draw(s, 8) == 0) return number_cell(draw(s, 2) ? codes->low : codes->high);
@@ -129,6 +136,14 @@ static uint32_t model_leaf(const sample *s, uint64_t source) {
   return at;
 }
 
+/* The number that a leaf of the model adds to score k of its own. */
+static double model_value(const sample *s, uint64_t source, uint32_t leaf, int32_t k) {
+  const gbt_linear_view *linear = &s->model->linear;
+  const double value = gbt_tree_node(s->model, source, leaf).value[k];
+  const uint32_t of = linear->n_leaves > 0 ? linear->of[s->model->trees[source].node_beg + leaf] : 0;
+  return gbti_leaf_value(s->x, of, value, s->row, sizeof *s->row);
+}
+
 /* ---- trees ---- */
 
 static int same(double a, double b) { return gbt_bits(a) == gbt_bits(b) || (a == 0.0 && b == 0.0); }
@@ -146,7 +161,9 @@ static gbt_status check_row(const sample *s, uint64_t t) {
     return differs(s, t, "its trees are not those of the model");
   if (!s->written->tree(s->written->state, t, s->row, s->values)) return differs(s, t, "it cannot be read");
   for (int32_t k = 0; k < s->x->width; k++)
-    if (!same(s->values[k], s->x->width > 1 ? leaf->values[k] : leaf->number))
+    if (!same(s->values[k], s->x->width > 1
+                                ? leaf->values[k]
+                                : gbti_leaf_value(s->x, leaf->linear, leaf->number, s->row, sizeof *s->row)))
       return differs(s, t, "a row comes to another leaf");
   return GBT_OK;
 }
@@ -200,6 +217,30 @@ static void lead_to(sample *s, const gbti_out_node *node, uint32_t i) {
   }
 }
 
+/* Numbers of each bin that rows of linear leaf i are in, and at its ends. */
+static gbt_status check_slopes(sample *s, uint64_t t, uint32_t i) {
+  const gbti_out_tree *tree = &s->x->tree[t];
+  const gbt_linear_view *linear = s->x->linear;
+  const gbt_linear_leaf *leaf = &linear->leaf[tree->node[i].linear - 1];
+  for (uint32_t k = 0; k < leaf->n_terms; k++) {
+    const uint32_t g = linear->term[leaf->term_beg + k].grid;
+    const gbt_linear_grid *grid = &linear->grid[g];
+    const double *cut = linear->cut + grid->beg;
+    const int32_t c = gbti_grid_column(s->x, g);
+    s->low[c] = gbt_from_bits((uint64_t)0xfff << 52);
+    s->high[c] = -s->low[c];
+    lead_to(s, tree->node, i);
+    const int32_t first = gbt_linear_bin(cut, grid->n_bins, s->low[c]);
+    const int32_t last = gbt_linear_bin(cut, grid->n_bins, s->high[c]);
+    for (uint32_t which = 0; which < 2 * TRIES; which++) {
+      const int32_t bin = first + (last > first ? (int32_t)draw(s, (uint32_t)(last - first) + 1) : 0);
+      s->row[c] = number_at(s, cut[bin], which % TRIES);
+      GBT_TRY(check_row(s, t));
+    }
+  }
+  return GBT_OK;
+}
+
 static gbt_status check_tree(sample *s, uint64_t t) {
   const gbti_out_tree *tree = &s->x->tree[t];
   for (uint32_t i = 0; i < tree->n_nodes; i++)
@@ -211,6 +252,7 @@ static gbt_status check_tree(sample *s, uint64_t t) {
   GBT_TRY(check_row(s, t));
   for (uint32_t i = 0; i < tree->n_nodes; i++) {
     const gbti_out_node *node = &tree->node[i];
+    if (node->linear > 0) GBT_TRY(check_slopes(s, t, i));
     if (node->left == 0) continue;
     lead_to(s, tree->node, i);
     for (uint32_t which = 0; which < TRIES; which++) {
@@ -242,10 +284,10 @@ static void model_scores(const sample *s, double *sum) {
     const gbti_out_tree *tree = &x->tree[t];
     if (tree->source == UINT64_MAX) continue;
     n_rounds = t / ((uint64_t)x->n_parallel * (uint64_t)(x->width > 1 ? 1 : x->n_outputs)) + 1;
-    const gbt_node_info leaf = gbt_tree_node(s->model, tree->source, model_leaf(s, tree->source));
+    const uint32_t leaf = model_leaf(s, tree->source);
     for (int32_t k = 0; k < x->width; k++) {
       double *to = &sum[tree->output < 0 ? k : tree->output];
-      const double value = leaf.value[tree->from + k];
+      const double value = model_value(s, tree->source, leaf, tree->from + k);
       *to = floats ? (double)(float)(*to + (double)(float)value) : *to + value;
     }
   }
@@ -280,6 +322,8 @@ static gbt_status make_room(sample *s) {
   GBT_TRY(gbt_mem_zeros(&x->mem, n, sizeof *s->row, &s->row, x->err));
   GBT_TRY(gbt_mem_zeros(&x->mem, n, sizeof *s->low, &s->low, x->err));
   GBT_TRY(gbt_mem_zeros(&x->mem, n, sizeof *s->high, &s->high, x->err));
+  GBT_TRY(gbt_mem_zeros(&x->mem, n, sizeof *s->grid, &s->grid, x->err));
+  for (uint32_t g = 0; g < x->linear->n_grids; g++) s->grid[gbti_grid_column(x, g)] = g + 1;
   GBT_TRY(gbt_mem_zeros(&x->mem, most, sizeof *s->parent, &s->parent, x->err));
   GBT_TRY(gbt_mem_zeros(&x->mem, k, sizeof *s->values, &s->values, x->err));
   return gbt_mem_zeros(&x->mem, k, sizeof *s->want, &s->want, x->err);
@@ -316,7 +360,7 @@ gbt_status gbti_compare(gbt_ctx *ctx, const gbti_outgoing *x, const gbti_evaluat
   }
 done:
   gbti_thresholds_drop(x, &s.list);
-  void *block[] = {s.row, s.low, s.high, s.parent, s.values, s.want};
+  void *block[] = {s.row, s.low, s.high, s.grid, s.parent, s.values, s.want};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) gbt_mem_free(&x->mem, block[i]);
   return status;
 }

@@ -57,8 +57,6 @@ gbt_status gbt_export_model(gbt_ctx *ctx, const gbt_export_spec *spec, gbt_expor
   *n_out = 0;
   memset(facts, 0, sizeof *facts);
   GBT_TRY(check_spec(spec, &about, err));
-  GBT_TRY(gbt_forest_check_constant(
-      forest, "which files for other programs cannot have; gbt_save() keeps the model", err));
   const gbt_meta *classes = gbt_model_meta(spec->model, "classes");
   gbt_objective objective = *gbt_model_objective(spec->model);
   objective.levels = spec->levels;

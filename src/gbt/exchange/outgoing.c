@@ -192,6 +192,7 @@ static void fill_node(const gbti_outgoing *x, const gbt_forest_view *model, uint
   to->count = info.count;
   if (info.feature < 0) {
     to->column = -1;
+    to->linear = model->linear.n_leaves > 0 ? model->linear.of[t->node_beg + i] : 0;
     to->values = info.value;
     to->number = info.value[0];
     return;
@@ -504,6 +505,9 @@ gbt_status gbti_outgoing_make(gbt_ctx *ctx, gbti_outgoing *x, const gbt_forest_v
     return gbti_refuse(x, "objective",
                        "a distribution has several parameters a row, which no format of files is offered for; "
                        "predict() with type = \"parameters\" gives them");
+  if (model->linear.n_leaves > 0 && !(flags & GBTI_CAN_LINEAR))
+    return gbti_refuse_for(x, "leaf_model", GBTI_CAN_LINEAR, "it has linear leaves");
+  x->linear = &model->linear;
   x->n_outputs = model->n_outputs;
   x->n_parallel = model->n_parallel;
   x->sums = model->sums;
@@ -540,6 +544,28 @@ int64_t gbti_level_code(const gbt_schema_column *column, int32_t level) {
   return n == 0 || text[n] != 0 || code >= 1 << 24 ? -1 : code;
 }
 
+int32_t gbti_grid_column(const gbti_outgoing *x, uint32_t g) { return x->schema->feat[x->linear->grid[g].feat].col; }
+
+static double cell_at(const void *cells, int32_t column, size_t stride) {
+  double cell;
+  memcpy(&cell, (const uint8_t *)cells + (size_t)column * stride, sizeof cell);
+  return cell;
+}
+
+double gbti_leaf_value(const gbti_outgoing *x, uint32_t linear, double number, const void *cells, size_t stride) {
+  int32_t its[GBT_LINEAR_MOST];
+  if (linear == 0) return number;
+  const gbt_linear_leaf *leaf = &x->linear->leaf[linear - 1];
+  const gbt_linear_term *term = x->linear->term + leaf->term_beg;
+  for (uint32_t k = 0; k < leaf->n_terms; k++) {
+    const int32_t column = gbti_grid_column(x, term[k].grid);
+    const double cell = cell_at(cells, column, stride);
+    if (cell != cell || gbti_is_code(x, column, cell)) return number;
+    its[k] = gbt_linear_x(x->linear, term[k].grid, cell);
+  }
+  return gbt_linear_value(leaf, term, its);
+}
+
 int gbti_out_left(const gbti_outgoing *x, const gbti_out_node *node, double cell) {
   if (cell != cell) return node->missing_left;
   if (!node->by_set) return gbti_is_code(x, node->column, cell) ? node->missing_left : cell <= node->number;
@@ -549,10 +575,6 @@ int gbti_out_left(const gbti_outgoing *x, const gbti_out_node *node, double cell
 
 const gbti_out_node *gbti_out_leaf(const gbti_outgoing *x, uint64_t tree, const void *cells, size_t stride) {
   const gbti_out_node *node = x->tree[tree].node, *at = node;
-  while (at->left > 0) {
-    double cell;
-    memcpy(&cell, (const uint8_t *)cells + (size_t)at->column * stride, sizeof cell);
-    at = node + at->left + !gbti_out_left(x, at, cell);
-  }
+  while (at->left > 0) at = node + at->left + !gbti_out_left(x, at, cell_at(cells, at->column, stride));
   return at;
 }

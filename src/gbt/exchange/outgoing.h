@@ -20,7 +20,9 @@ typedef struct gbti_out_node {
   uint32_t left; /* the left child, after its parent; the right one is the next node. 0: a leaf */
   int32_t column;
   int by_set, missing_left, unseen_left;
-  double number;        /* split: x <= number goes left. Leaf: what it adds, where that is one number */
+  uint32_t linear;      /* leaf: 1 + its number in the model's linear leaves; 0: it is constant */
+  double number;        /* split: x <= number goes left. Leaf: what it adds, where that is one number; of a linear one,
+                           where a number that it is linear in is missing */
   const double *values; /* leaf: `width` numbers */
   const uint32_t *set;  /* by_set: levels that go left; those after its words go right */
   uint32_t n_words;
@@ -74,6 +76,7 @@ typedef struct gbti_outgoing {
   gbti_out_tree *tree; /* n_trees: round, then score, then parallel */
   uint64_t n_trees;
   gbti_codes *codes; /* of each column */
+  const gbt_linear_view *linear; /* the model's; its n_leaves is 0 where all leaves are constant */
   gbt_export_facts *facts;
   /* owned */
   gbti_out_node *nodes;
@@ -116,6 +119,13 @@ const char *gbti_unit_of(const gbt_schema_column *col);
 
 /* Whether a number of a column stands for a missing value. */
 int gbti_is_code(const gbti_outgoing *x, int32_t column, double number);
+
+/* The column whose bins are grid number g of linear leaves. */
+int32_t gbti_grid_column(const gbti_outgoing *x, uint32_t g);
+
+/* The number that a leaf adds for a row whose cells are x[0], x[stride], ...; in bytes. linear, number: of a
+ * gbti_out_node. */
+double gbti_leaf_value(const gbti_outgoing *x, uint32_t linear, double number, const void *cells, size_t stride);
 
 /* 1 = left: by the cell's x, as gbti_cell has it. */
 int gbti_out_left(const gbti_outgoing *x, const gbti_out_node *node, double cell);

@@ -126,3 +126,15 @@ void gbti_put_c(gbti_file *out, const char *text) {
   }
   gbti_put(out, "\"");
 }
+
+void gbti_put_named(gbti_file *out, const char *name, const char *text) {
+  for (const char *at = text; *at != 0;) {
+    const size_t n = strcspn(at, "@");
+    gbti_put_bytes(out, at, n);
+    at += n;
+    if (*at == '@') {
+      gbti_put(out, name);
+      at++;
+    }
+  }
+}

@@ -24,6 +24,9 @@ void gbti_put_float(gbti_file *out, float x);
 /* As C99 has it, exactly: 0x1.999999999999ap-4. x is finite. */
 void gbti_put_hex(gbti_file *out, double x);
 
+/* A text with a name in the place of each @. */
+void gbti_put_named(gbti_file *out, const char *name, const char *text);
+
 /* "text" in double quotes: as JSON has it; as C has it, in ASCII. */
 void gbti_put_json(gbti_file *out, const char *text);
 void gbti_put_c(gbti_file *out, const char *text);

@@ -1,48 +1,40 @@
 /* C99 source: tables of nodes, and functions that walk them. Numbers are written in base 16, so that no compiler rounds
- * them. exp() is that of math/elementary.h: responses are the bits of predict().
+ * them. Responses: to_c_response.c.
  *
  *   node    {number, left child or 0, place, column, flags}     place: split by levels: where its set begins in words;
- *           of a tree, as NAME_tree says where it begins         leaf with several values: where they begin in values
+ *           of a tree, as NAME_tree says where it begins         leaf with several values: where they begin in values;
+ *                                                                linear leaf: 1 + its number
  *   words   a set: the number of its words, then these
+ *   linear  {start, low, high, first term, terms}; term: {slope, grid}; grid: {column, first bin, bins}; bins: cut, the
+ *           last one HUGE_VAL, and position
  *
  * to_c_read.c reads what is written here. */
 #include <string.h>
 
-#include "formats.h"
+#include "to_c.h"
 
 enum { FLAG_MISSING = 1, FLAG_UNSEEN = 2, FLAG_SET = 4 };
 
 /* Parts that a model has: for others the source has no table and no line, so that compilers do not warn. */
 typedef struct c_parts {
-  int texts, sets, codes;
+  int texts, sets, codes, linear;
 } c_parts;
 
 static c_parts parts_of(const gbti_outgoing *x) {
-  c_parts has = {0, 0, 0};
+  c_parts has = {0, 0, 0, 0};
   for (int32_t c = 0; c < x->schema->n_columns; c++) {
     has.texts |= x->schema->col[c].n_levels > 0;
     has.codes |= x->codes[c].n > 0 || x->codes[c].has_range;
   }
   for (uint64_t t = 0; t < x->n_trees; t++)
-    for (uint32_t i = 0; i < x->tree[t].n_nodes; i++)
+    for (uint32_t i = 0; i < x->tree[t].n_nodes; i++) {
       has.sets |= x->tree[t].node[i].left > 0 && x->tree[t].node[i].by_set;
+      has.linear |= x->tree[t].node[i].linear > 0;
+    }
   return has;
 }
 
 /* ---- the writer ---- */
-
-/* A text with the model's name in the place of each @. */
-static void put_named(gbti_file *out, const char *name, const char *text) {
-  for (const char *at = text; *at != 0;) {
-    const size_t n = strcspn(at, "@");
-    gbti_put_bytes(out, at, n);
-    at += n;
-    if (*at == '@') {
-      gbti_put(out, name);
-      at++;
-    }
-  }
-}
 
 static void put_finite(gbti_file *out, double x) {
   if (x - x == 0.0)
@@ -54,9 +46,9 @@ static void put_finite(gbti_file *out, double x) {
 /* Begins "static const TYPE NAME_what[] = {". Items are ended by commas. */
 static void begin_table(gbti_file *out, const char *name, const char *type, const char *what) {
   gbti_put(out, "static const ");
-  put_named(out, name, type);
+  gbti_put_named(out, name, type);
   gbti_put(out, " ");
-  put_named(out, name, what);
+  gbti_put_named(out, name, what);
   gbti_put(out, "[] = {");
 }
 
@@ -165,20 +157,25 @@ static void put_columns(const gbti_outgoing *x, gbti_file *out) {
   end_table(out, x->schema->n_columns == 0);
 }
 
-static void put_node(const gbti_outgoing *x, gbti_file *out, const gbti_out_node *node, size_t *words, size_t *values) {
-  int64_t place = 0, flags = 0;
+/* Sizes of other tables after the nodes so far. */
+typedef struct c_places {
+  size_t words, values, linear;
+} c_places;
+
+static void put_node(const gbti_outgoing *x, gbti_file *out, const gbti_out_node *node, c_places *next) {
+  int64_t place = node->linear > 0 ? (int64_t)++next->linear : 0, flags = 0;
   double number = node->by_set ? 0.0 : node->number;
   if (node->left == 0 && x->width > 1) {
-    place = (int64_t)*values;
+    place = (int64_t)next->values;
     number = 0.0;
-    *values += (size_t)x->width;
+    next->values += (size_t)x->width;
   }
   if (node->left > 0) {
     flags = (node->missing_left ? FLAG_MISSING : 0) | (node->unseen_left ? FLAG_UNSEEN : 0);
     if (node->by_set) {
       flags |= FLAG_SET;
-      place = (int64_t)*words;
-      *words += 1 + node->n_words;
+      place = (int64_t)next->words;
+      next->words += 1 + node->n_words;
     }
   }
   gbti_put(out, "\n{");
@@ -192,10 +189,11 @@ static void put_node(const gbti_outgoing *x, gbti_file *out, const gbti_out_node
 }
 
 static void put_trees(const gbti_outgoing *x, const c_parts *has, gbti_file *out) {
-  size_t words = 0, values = 0, nodes = 0, at = 0;
+  c_places next = {0, 0, 0};
+  size_t nodes = 0, at = 0;
   begin_table(out, x->name, "struct @_node_type", "@_node");
   for (uint64_t t = 0; t < x->n_trees; t++)
-    for (uint32_t i = 0; i < x->tree[t].n_nodes; i++) put_node(x, out, &x->tree[t].node[i], &words, &values);
+    for (uint32_t i = 0; i < x->tree[t].n_nodes; i++) put_node(x, out, &x->tree[t].node[i], &next);
   gbti_put(out, x->n_trees == 0 ? "{0}};\n" : "};\n");
   begin_table(out, x->name, "uint32_t", "@_tree");
   for (uint64_t t = 0; t < x->n_trees; t++) {
@@ -221,6 +219,124 @@ static void put_trees(const gbti_outgoing *x, const c_parts *has, gbti_file *out
         put_number_item(out, at++, x->tree[t].node[i].values[k]);
   end_table(out, at == 0);
 }
+
+/* ---- linear leaves ---- */
+
+static void put_pair(gbti_file *out, int64_t a, int64_t b) {
+  gbti_put_whole(out, a);
+  gbti_put(out, ", ");
+  gbti_put_whole(out, b);
+  gbti_put(out, "},");
+}
+
+static void put_grids(const gbti_outgoing *x, gbti_file *out) {
+  const gbt_linear_view *linear = x->linear;
+  begin_table(out, x->name, "struct @_grid_type", "@_grid");
+  for (uint32_t g = 0; g < linear->n_grids; g++) {
+    gbti_put(out, "\n{");
+    gbti_put_whole(out, gbti_grid_column(x, g));
+    gbti_put(out, ", ");
+    put_pair(out, (int64_t)linear->grid[g].beg, linear->grid[g].n_bins);
+  }
+  end_table(out, 0);
+  begin_table(out, x->name, "double", "@_cut");
+  for (uint64_t i = 0; i < linear->n_values; i++) put_number_item(out, (size_t)i, linear->cut[i]);
+  end_table(out, 0);
+  begin_table(out, x->name, "int16_t", "@_position");
+  for (uint64_t i = 0; i < linear->n_values; i++) put_whole_item(out, (size_t)i, linear->x[i]);
+  end_table(out, 0);
+}
+
+/* Calls fn for each linear leaf in the order of the nodes; *at is for its use, 0 at first. */
+static void each_linear(const gbti_outgoing *x, gbti_file *out,
+                        void (*fn)(const gbti_outgoing *x, gbti_file *out, const gbt_linear_leaf *leaf, size_t *at)) {
+  size_t at = 0;
+  for (uint64_t t = 0; t < x->n_trees; t++)
+    for (uint32_t i = 0; i < x->tree[t].n_nodes; i++)
+      if (x->tree[t].node[i].linear > 0) fn(x, out, &x->linear->leaf[x->tree[t].node[i].linear - 1], &at);
+}
+
+/* at: the terms so far. */
+static void put_linear_leaf(const gbti_outgoing *x, gbti_file *out, const gbt_linear_leaf *leaf, size_t *at) {
+  const double number[] = {leaf->start, leaf->low, leaf->high};
+  (void)x;
+  gbti_put(out, "\n{");
+  for (int i = 0; i < 3; i++) {
+    put_finite(out, number[i]);
+    gbti_put(out, ", ");
+  }
+  put_pair(out, (int64_t)*at, leaf->n_terms);
+  *at += leaf->n_terms;
+}
+
+static void put_terms(const gbti_outgoing *x, gbti_file *out, const gbt_linear_leaf *leaf, size_t *at) {
+  (void)at;
+  for (uint32_t k = 0; k < leaf->n_terms; k++) {
+    gbti_put(out, "\n{");
+    put_finite(out, x->linear->term[leaf->term_beg + k].slope);
+    gbti_put(out, ", ");
+    gbti_put_whole(out, x->linear->term[leaf->term_beg + k].grid);
+    gbti_put(out, "},");
+  }
+}
+
+static const char linear_types[] = "struct @_linear_type {\n  double start, low, high;\n  uint32_t first, n;\n};\n\n"
+                                   "struct @_term_type {\n  double slope;\n  uint32_t grid;\n};\n\n"
+                                   "struct @_grid_type {\n  int32_t column;\n  uint32_t first, n_bins;\n};\n\n";
+
+static void put_linear(const gbti_outgoing *x, gbti_file *out) {
+  put_grids(x, out);
+  begin_table(out, x->name, "struct @_linear_type", "@_linear");
+  each_linear(x, out, put_linear_leaf);
+  end_table(out, 0);
+  begin_table(out, x->name, "struct @_term_type", "@_term");
+  each_linear(x, out, put_terms);
+  end_table(out, 0);
+}
+
+static const char missing_text_begin[] = "static int @_is_missing(int32_t column, double x) {\n";
+static const char missing_text_codes[] =
+    "  for (int32_t i = @_first_code[column]; i < @_first_code[column + 1]; i++)\n"
+    "    if (x >= @_code[2 * i] && x <= @_code[2 * i + 1]) return 1;\n";
+static const char missing_text_end[] = "  return x != x;\n}\n\n";
+
+/* The smallest bin with x <= cut; products are rounded before they are added. */
+static const char value_text[] =
+    "static double @_value_of(const struct @_node_type *leaf, const double *row) {\n"
+    "  const struct @_linear_type *linear;\n"
+    "  double value;\n"
+    "  uint32_t k;\n"
+    "  if (leaf->place == 0) return leaf->number;\n"
+    "  linear = @_linear + (leaf->place - 1);\n"
+    "  value = linear->start;\n"
+    "  for (k = linear->first; k < linear->first + linear->n; k++) {\n"
+    "    const struct @_grid_type *grid = @_grid + @_term[k].grid;\n"
+    "    const double *cut = @_cut + grid->first, x = row[grid->column];\n"
+    "    uint32_t low = 0, high = grid->n_bins - 1;\n"
+    "    volatile double part;\n"
+    "    if (@_is_missing(grid->column, x)) return leaf->number;\n"
+    "    while (low < high) {\n"
+    "      const uint32_t middle = low + (high - low) / 2;\n"
+    "      if (x <= cut[middle])\n"
+    "        high = middle;\n"
+    "      else\n"
+    "        low = middle + 1;\n"
+    "    }\n"
+    "    part = @_term[k].slope * (double)@_position[grid->first + low];\n"
+    "    value += part;\n"
+    "  }\n"
+    "  value = value < linear->low ? linear->low : value;\n"
+    "  return value > linear->high ? linear->high : value;\n"
+    "}\n\n";
+
+static void put_value_of(const gbti_outgoing *x, const c_parts *has, gbti_file *out) {
+  gbti_put_named(out, x->name, missing_text_begin);
+  gbti_put_named(out, x->name, has->codes ? missing_text_codes : "  (void)column;\n");
+  gbti_put_named(out, x->name, missing_text_end);
+  gbti_put_named(out, x->name, value_text);
+}
+
+/* ---- functions ---- */
 
 static const char head[] = "#include <math.h>\n"
                            "#include <stdint.h>\n"
@@ -283,19 +399,20 @@ static const char leaf_text[] =
     "}\n\n";
 
 static void put_walk(const gbti_outgoing *x, const c_parts *has, gbti_file *out) {
-  put_named(out, x->name, columns_text);
-  put_named(out, x->name, level_text_begin);
-  if (has->texts) put_named(out, x->name, level_text_search);
-  put_named(out, x->name, level_text_end);
-  put_named(out, x->name, left_text_begin);
-  if (has->sets) put_named(out, x->name, has->texts ? left_text_set : left_text_set_unseen);
-  if (has->codes) put_named(out, x->name, left_text_codes);
-  put_named(out, x->name, leaf_text);
+  gbti_put_named(out, x->name, columns_text);
+  gbti_put_named(out, x->name, level_text_begin);
+  if (has->texts) gbti_put_named(out, x->name, level_text_search);
+  gbti_put_named(out, x->name, level_text_end);
+  gbti_put_named(out, x->name, left_text_begin);
+  if (has->sets) gbti_put_named(out, x->name, has->texts ? left_text_set : left_text_set_unseen);
+  if (has->codes) gbti_put_named(out, x->name, left_text_codes);
+  gbti_put_named(out, x->name, leaf_text);
+  if (has->linear) put_value_of(x, has, out);
 }
 
 static void put_constant(gbti_file *out, const char *name, const char *what, int64_t x) {
   gbti_put(out, "#define ");
-  put_named(out, name, what);
+  gbti_put_named(out, name, what);
   gbti_put(out, " ");
   gbti_put_whole(out, x);
   gbti_put(out, "\n");
@@ -304,121 +421,37 @@ static void put_constant(gbti_file *out, const char *name, const char *what, int
 /* The rounding of sums after each addition. */
 static const char *rounded(const gbti_outgoing *x) { return x->sums.rule == GBT_SUM_FLOAT ? "(double)(float)" : ""; }
 
-static void put_score(const gbti_outgoing *x, gbti_file *out) {
+static void put_score(const gbti_outgoing *x, const c_parts *has, gbti_file *out) {
   const int at_end = gbti_sums_at_end(x);
-  put_named(out, x->name, "void @_score(const double *row, const double *offset, double *out) {\n  uint32_t t;\n");
-  put_named(out, x->name, "  int k;\n  for (k = 0; k < @_N_OUTPUTS; k++) out[k] = ");
+  gbti_put_named(out, x->name, "void @_score(const double *row, const double *offset, double *out) {\n  uint32_t t;\n");
+  gbti_put_named(out, x->name, "  int k;\n  for (k = 0; k < @_N_OUTPUTS; k++) out[k] = ");
   gbti_put(out, at_end ? "0.0;\n" : rounded(x));
-  if (!at_end) put_named(out, x->name, "(offset == NULL ? @_base[k] : @_base[k] + offset[k]);\n");
-  put_named(out, x->name,
+  if (!at_end) gbti_put_named(out, x->name, "(offset == NULL ? @_base[k] : @_base[k] + offset[k]);\n");
+  gbti_put_named(out, x->name,
             "  for (t = 0; t < @_n_trees; t++) {\n    const struct @_node_type *leaf = @_leaf(t, row);\n");
   if (x->width > 1) {
-    put_named(out, x->name, "    for (k = 0; k < @_N_OUTPUTS; k++) out[k] = ");
+    gbti_put_named(out, x->name, "    for (k = 0; k < @_N_OUTPUTS; k++) out[k] = ");
     gbti_put(out, rounded(x));
-    put_named(out, x->name, "(out[k] + @_value[leaf->place + (uint32_t)k]);\n  }\n");
+    gbti_put_named(out, x->name, "(out[k] + @_value[leaf->place + (uint32_t)k]);\n  }\n");
   } else {
-    put_named(out, x->name, "    k = (int)(t / @_N_PARALLEL % @_N_OUTPUTS);\n    out[k] = ");
+    gbti_put_named(out, x->name, "    k = (int)(t / @_N_PARALLEL % @_N_OUTPUTS);\n    out[k] = ");
     gbti_put(out, rounded(x));
-    gbti_put(out, "(out[k] + leaf->number);\n  }\n");
+    gbti_put_named(out, x->name, has->linear ? "(out[k] + @_value_of(leaf, row));\n" : "(out[k] + leaf->number);\n");
+    gbti_put(out, "  }\n");
   }
   if (at_end) {
-    put_named(out, x->name, "  for (k = 0; k < @_N_OUTPUTS; k++) {\n    volatile double sum = ");
+    gbti_put_named(out, x->name, "  for (k = 0; k < @_N_OUTPUTS; k++) {\n    volatile double sum = ");
     put_finite(out, x->sums.rule == GBT_SUM_SCALED ? x->sums.scale : x->n_rounds > 0 ? (double)x->n_rounds : 1.0);
     gbti_put(out, x->sums.rule == GBT_SUM_SCALED ? " * out[k];\n" : ";\n    sum = out[k] / sum;\n");
-    put_named(out, x->name, "    out[k] = sum + @_base[k];\n    if (offset != NULL) out[k] += offset[k];\n  }\n");
+    gbti_put_named(out, x->name, "    out[k] = sum + @_base[k];\n    if (offset != NULL) out[k] += offset[k];\n  }\n");
   }
   gbti_put(out, "}\n\n");
-}
-
-static const char exp_text[] = "static double @_exp(double x) {\n"
-                               "  const double magic = 6755399441055744.0;\n"
-                               "  double c, t, n, r, p, y;\n"
-                               "  uint64_t u, v;\n"
-                               "  c = x > 708.0 ? 708.0 : x;\n"
-                               "  c = c < -708.0 ? -708.0 : c;\n"
-                               "  t = c * 1.4426950408889634 + magic;\n"
-                               "  n = t - magic;\n"
-                               "  r = (c - n * 6.93147180369123816490e-01) - n * 1.90821492927058770002e-10;\n"
-                               "  p = 1.0 / 6227020800.0;\n"
-                               "  p = p * r + 1.0 / 479001600.0;\n"
-                               "  p = p * r + 1.0 / 39916800.0;\n"
-                               "  p = p * r + 1.0 / 3628800.0;\n"
-                               "  p = p * r + 1.0 / 362880.0;\n"
-                               "  p = p * r + 1.0 / 40320.0;\n"
-                               "  p = p * r + 1.0 / 5040.0;\n"
-                               "  p = p * r + 1.0 / 720.0;\n"
-                               "  p = p * r + 1.0 / 120.0;\n"
-                               "  p = p * r + 1.0 / 24.0;\n"
-                               "  p = p * r + 1.0 / 6.0;\n"
-                               "  p = p * r + 0.5;\n"
-                               "  y = (p * r) * r + r + 1.0;\n"
-                               "  memcpy(&u, &y, 8);\n"
-                               "  memcpy(&v, &t, 8);\n"
-                               "  u += v << 52;\n"
-                               "  memcpy(&y, &u, 8);\n"
-                               "  return y;\n"
-                               "}\n\n";
-
-static const char expm1_text[] = "static double @_expm1(double x) {\n"
-                                 "  double p = 1.0 / 6227020800.0;\n"
-                                 "  if (!(x > -0.35 && x < 0.35)) return @_exp(x) - 1.0;\n"
-                                 "  p = p * x + 1.0 / 479001600.0;\n"
-                                 "  p = p * x + 1.0 / 39916800.0;\n"
-                                 "  p = p * x + 1.0 / 3628800.0;\n"
-                                 "  p = p * x + 1.0 / 362880.0;\n"
-                                 "  p = p * x + 1.0 / 40320.0;\n"
-                                 "  p = p * x + 1.0 / 5040.0;\n"
-                                 "  p = p * x + 1.0 / 720.0;\n"
-                                 "  p = p * x + 1.0 / 120.0;\n"
-                                 "  p = p * x + 1.0 / 24.0;\n"
-                                 "  p = p * x + 1.0 / 6.0;\n"
-                                 "  p = p * x + 0.5;\n"
-                                 "  return (p * x) * x + x;\n"
-                                 "}\n\n";
-
-static const char *response_text(gbti_link link) {
-  switch (link) {
-  case GBTI_LINK_NONE:
-    break;
-  case GBTI_LINK_SIGMOID:
-    return "  for (int k = 0; k < @_N_OUTPUTS; k++) out[k] = 1.0 / (1.0 + @_exp(-out[k]));\n";
-  case GBTI_LINK_EXP:
-    return "  for (int k = 0; k < @_N_OUTPUTS; k++) out[k] = @_exp(out[k]);\n";
-  case GBTI_LINK_EXPM1:
-    return "  for (int k = 0; k < @_N_OUTPUTS; k++) out[k] = @_expm1(out[k]);\n";
-  case GBTI_LINK_SOFTMAX:
-    return "  double top = out[0], sum = 0.0;\n"
-           "  for (int k = 1; k < @_N_OUTPUTS; k++) top = out[k] > top ? out[k] : top;\n"
-           "  for (int k = 0; k < @_N_OUTPUTS; k++) {\n"
-           "    out[k] = @_exp(out[k] - top);\n"
-           "    sum += out[k];\n"
-           "  }\n"
-           "  for (int k = 0; k < @_N_OUTPUTS; k++) out[k] = out[k] / sum;\n";
-  case GBTI_LINK_SORTED:
-    return "  for (int k = 1; k < @_N_OUTPUTS; k++) {\n"
-           "    double s = out[k];\n"
-           "    int i = k;\n"
-           "    for (; i > 0 && out[i - 1] > s; i--) out[i] = out[i - 1];\n"
-           "    out[i] = s;\n"
-           "  }\n";
-  }
-  return "";
-}
-
-static void put_response(const gbti_outgoing *x, gbti_file *out) {
-  if (x->link != GBTI_LINK_NONE && x->link != GBTI_LINK_SORTED) put_named(out, x->name, exp_text);
-  if (x->link == GBTI_LINK_EXPM1) put_named(out, x->name, expm1_text);
-  put_named(out, x->name,
-            "void @_predict(const double *row, const double *offset, double *out) {\n"
-            "  @_score(row, offset, out);\n");
-  put_named(out, x->name, response_text(x->link));
-  gbti_put(out, "}\n");
 }
 
 /* A function from the number of an output to its text; text NULL: to NULL. */
 static void put_texts_of_outputs(const gbti_outgoing *x, const char *function, const char *const *text,
                                  gbti_file *out) {
-  put_named(out, x->name, function);
+  gbti_put_named(out, x->name, function);
   if (text == NULL) {
     gbti_put(out, "  (void)output;\n  return NULL;\n}\n\n");
     return;
@@ -429,7 +462,7 @@ static void put_texts_of_outputs(const gbti_outgoing *x, const char *function, c
     gbti_put_c(out, text[k]);
     gbti_put(out, ",");
   }
-  put_named(out, x->name, "};\n  return output >= 0 && output < @_N_OUTPUTS ? name[output] : NULL;\n}\n\n");
+  gbti_put_named(out, x->name, "};\n  return output >= 0 && output < @_N_OUTPUTS ? name[output] : NULL;\n}\n\n");
 }
 
 static void put_names(const gbti_outgoing *x, gbti_file *out) {
@@ -449,7 +482,7 @@ gbt_status gbti_write_c(gbti_outgoing *x, gbti_file *out) {
   gbti_put(out, gbt_objective_info_of(x->objective->kind)->name);
   gbti_put(out, "\", ");
   gbti_put_whole(out, (int64_t)x->n_trees);
-  put_named(
+  gbti_put_named(
       out, x->name,
       " trees. C99, needs no library.\n *\n"
       " * A row is an array of doubles, one for each column: numbers; for levels what @_level() gives; NAN where it\n"
@@ -460,13 +493,14 @@ gbt_status gbti_write_c(gbti_outgoing *x, gbti_file *out) {
   put_constant(out, x->name, "@_N_COLUMNS", x->schema->n_columns);
   put_constant(out, x->name, "@_N_OUTPUTS", x->n_outputs);
   put_constant(out, x->name, "@_N_PARALLEL", x->n_parallel);
-  put_named(out, x->name, "static const uint32_t @_n_trees = ");
+  gbti_put_named(out, x->name, "static const uint32_t @_n_trees = ");
   gbti_put_whole(out, (int64_t)x->n_trees);
   gbti_put(out, ";\n\n");
-  put_named(out, x->name, declarations);
-  put_named(out, x->name,
+  gbti_put_named(out, x->name, declarations);
+  gbti_put_named(out, x->name,
             "struct @_node_type {\n  double number;\n  uint32_t left, place;\n  int32_t column;\n"
             "  uint32_t flags;\n};\n\n");
+  if (has.linear) gbti_put_named(out, x->name, linear_types);
   put_columns(x, out);
   if (has.codes) put_codes(x, out);
   if (has.texts) GBT_TRY(put_levels(x, out));
@@ -474,13 +508,14 @@ gbt_status gbti_write_c(gbti_outgoing *x, gbti_file *out) {
   for (int32_t k = 0; k < x->n_outputs; k++) put_number_item(out, (size_t)k, x->base[k]);
   end_table(out, 0);
   put_trees(x, &has, out);
+  if (has.linear) put_linear(x, out);
   gbti_put(out, "\n");
-  put_named(out, x->name,
+  gbti_put_named(out, x->name,
             "static double @_nan(void) {\n  const uint64_t u = 0x7ff8000000000000u;\n  double x;\n"
             "  memcpy(&x, &u, 8);\n  return x;\n}\n\n");
   put_names(x, out);
   put_walk(x, &has, out);
-  put_score(x, out);
-  put_response(x, out);
+  put_score(x, &has, out);
+  gbti_put_c_response(x, out);
   return GBT_OK;
 }

@@ -11,9 +11,11 @@ typedef struct c_table {
   size_t n;
 } c_table;
 
-enum { FIRST_TEXT, TEXT_LEVEL, TYPE, FIRST_CODE, CODE, NODE, TREE, WORD, VALUE, BASE, N_TABLES };
+enum { FIRST_TEXT, TEXT_LEVEL, TYPE, FIRST_CODE, CODE, NODE, TREE, WORD, VALUE, BASE, LINEAR, TERM, GRID, CUT, POSITION,
+       N_TABLES };
 static const char *const tables[N_TABLES] = {"_first_text", "_text_level", "_type", "_first_code", "_code",
-                                             "_node",       "_tree",       "_word", "_value",      "_base"};
+                                             "_node",       "_tree",       "_word", "_value",      "_base",
+                                             "_linear",     "_term",       "_grid", "_cut",        "_position"};
 
 typedef struct c_source {
   gbt_mem mem;
@@ -29,7 +31,7 @@ typedef struct c_source {
   double scale;
 } c_source;
 
-enum { NODE_FIELDS = 5 };
+enum { NODE_FIELDS = 5, LINEAR_FIELDS = 5, TERM_FIELDS = 2, GRID_FIELDS = 3 };
 
 static gbt_status unreadable(const c_source *c) {
   return gbt_fail(c->err, GBT_E_INTERNAL, "the C source that was made cannot be read. Please report this");
@@ -190,7 +192,11 @@ static int is_sound(const c_source *c, const gbti_outgoing *x) {
     if (!are_whole(&c->table[whole[i]], 0, 1, most)) return 0;
   for (size_t field = 1; field < NODE_FIELDS; field++)
     if (!are_whole(&c->table[NODE], field, NODE_FIELDS, most)) return 0;
-  return are_whole(&c->table[FIRST_TEXT], 0, 1, (double)c->n_levels) &&
+  for (size_t field = 0; field < GRID_FIELDS; field++)
+    if (!are_whole(&c->table[GRID], field, GRID_FIELDS, most)) return 0;
+  return are_whole(&c->table[LINEAR], 3, LINEAR_FIELDS, most) && are_whole(&c->table[LINEAR], 4, LINEAR_FIELDS, most) &&
+         are_whole(&c->table[TERM], 1, TERM_FIELDS, most) &&
+         are_whole(&c->table[FIRST_TEXT], 0, 1, (double)c->n_levels) &&
          are_whole(&c->table[FIRST_CODE], 0, 1, (double)(c->table[CODE].n / 2));
 }
 
@@ -215,16 +221,18 @@ static double level_of(const c_source *c, int32_t column, const char *text) {
   return table_at(c, TYPE, column) == 1.0 ? -1.0 : gbt_nan();
 }
 
+static int is_code(const c_source *c, double column, double x) {
+  for (double i = table_at(c, FIRST_CODE, column); i < table_at(c, FIRST_CODE, column + 1.0); i++)
+    if (x >= table_at(c, CODE, 2.0 * i) && x <= table_at(c, CODE, 2.0 * i + 1.0)) return 1;
+  return 0;
+}
+
 static int goes_left(const c_source *c, const double *node, const gbti_cell *row) {
   const int32_t column = (int32_t)node[3];
   const uint32_t flags = (uint32_t)node[4];
   const double x = table_at(c, TYPE, column) == 0.0 ? row[column].x : level_of(c, column, row[column].text);
   if (x != x) return (int)(flags & 1u);
-  if (!(flags & 4u)) {
-    for (double i = table_at(c, FIRST_CODE, column); i < table_at(c, FIRST_CODE, column + 1.0); i++)
-      if (x >= table_at(c, CODE, 2.0 * i) && x <= table_at(c, CODE, 2.0 * i + 1.0)) return (int)(flags & 1u);
-    return x <= node[0];
-  }
+  if (!(flags & 4u)) return is_code(c, column, x) ? (int)(flags & 1u) : x <= node[0];
   if (x < 0.0) return (int)(flags >> 1 & 1u);
   if (x >= 4294967296.0) return 0;
   const uint32_t level = (uint32_t)x;
@@ -247,11 +255,42 @@ static const double *leaf_of(const c_source *c, uint64_t t, const gbti_cell *row
   }
 }
 
+/* The position of x in a grid, which begins there in its table; NaN where there is none. */
+static double position_of(const c_source *c, double grid, double x) {
+  const double first = table_at(c, GRID, grid + 1.0);
+  double low = 0.0, high = table_at(c, GRID, grid + 2.0) - 1.0;
+  while (low < high) {
+    const double middle = (double)(int64_t)(0.5 * (low + high));
+    if (x <= table_at(c, CUT, first + middle))
+      high = middle;
+    else
+      low = middle + 1.0;
+  }
+  return table_at(c, POSITION, first + low);
+}
+
+/* The number that a leaf with one value adds. */
+static double value_of(const c_source *c, const double *leaf, const gbti_cell *row) {
+  const double at = LINEAR_FIELDS * (leaf[2] - 1.0);
+  if (leaf[2] == 0.0) return leaf[0];
+  double value = table_at(c, LINEAR, at);
+  const double low = table_at(c, LINEAR, at + 1.0), high = table_at(c, LINEAR, at + 2.0);
+  const double first = table_at(c, LINEAR, at + 3.0), n = table_at(c, LINEAR, at + 4.0);
+  for (double k = first; k < first + n; k++) {
+    const double grid = GRID_FIELDS * table_at(c, TERM, TERM_FIELDS * k + 1.0), column = table_at(c, GRID, grid);
+    if (!(column < (double)c->n_columns)) return gbt_nan();
+    const double x = row[(int32_t)column].x;
+    if (x != x || is_code(c, column, x)) return leaf[0];
+    value += table_at(c, TERM, TERM_FIELDS * k) * position_of(c, grid, x);
+  }
+  return value < low ? low : value > high ? high : value;
+}
+
 static int tree_of(void *state, uint64_t t, const gbti_cell *row, double *values) {
   const c_source *c = state;
   const double *leaf = leaf_of(c, t, row);
   if (leaf == NULL) return 0;
-  values[0] = leaf[0];
+  values[0] = c->table[VALUE].n > 0 ? 0.0 : value_of(c, leaf, row);
   for (int64_t k = 0; c->table[VALUE].n > 0 && k < c->n_outputs; k++)
     values[k] = table_at(c, VALUE, leaf[2] + (double)k);
   return 1;
@@ -269,7 +308,7 @@ static int score_of(void *state, const gbti_cell *row, double *scores) {
     if (leaf == NULL) return 0;
     const int64_t own = t / c->n_parallel % c->n_outputs;
     for (int64_t k = vectors ? 0 : own; k < (vectors ? c->n_outputs : own + 1); k++) {
-      scores[k] += vectors ? table_at(c, VALUE, leaf[2] + (double)k) : leaf[0];
+      scores[k] += vectors ? table_at(c, VALUE, leaf[2] + (double)k) : value_of(c, leaf, row);
       if (c->floats) scores[k] = (double)(float)scores[k];
     }
   }

@@ -31,6 +31,15 @@ static void put_texts(gbti_file *out, const char *const *text, int64_t n) {
   gbti_put(out, "]");
 }
 
+static void put_numbers(gbti_file *out, const double *number, size_t n) {
+  gbti_put(out, "[");
+  for (size_t i = 0; i < n; i++) {
+    if (i > 0) gbti_put(out, ", ");
+    put_number(out, number[i]);
+  }
+  gbti_put(out, "]");
+}
+
 static const char *const type_names[] = {"number", "levels", "ordered"};
 
 static void put_column(const gbti_outgoing *x, gbti_file *out, int32_t c) {
@@ -83,12 +92,7 @@ static void put_value(const gbti_outgoing *x, gbti_file *out, const gbti_out_nod
     put_number(out, node->number);
     return;
   }
-  gbti_put(out, "[");
-  for (int32_t k = 0; k < x->width; k++) {
-    if (k > 0) gbti_put(out, ", ");
-    put_number(out, node->values[k]);
-  }
-  gbti_put(out, "]");
+  put_numbers(out, node->values, (size_t)x->width);
 }
 
 static void put_field(const gbti_outgoing *x, gbti_file *out, int key, const gbti_out_node *node) {
@@ -131,6 +135,46 @@ static void put_field(const gbti_outgoing *x, gbti_file *out, int key, const gbt
   }
 }
 
+/* ---- linear leaves: version 2 ---- */
+
+static void put_grid(const gbti_outgoing *x, gbti_file *out, uint32_t g) {
+  const gbt_linear_grid *grid = &x->linear->grid[g];
+  put_key(out, g == 0 ? "\n    {" : ",\n    {", "column");
+  gbti_put_whole(out, gbti_grid_column(x, g));
+  put_key(out, ", ", "cuts");
+  put_numbers(out, x->linear->cut + grid->beg, (size_t)grid->n_bins - 1);
+  put_key(out, ", ", "positions");
+  gbti_put(out, "[");
+  for (int32_t b = 0; b < grid->n_bins; b++) {
+    if (b > 0) gbti_put(out, ", ");
+    gbti_put_whole(out, x->linear->x[grid->beg + (uint64_t)b]);
+  }
+  gbti_put(out, "]}");
+}
+
+/* [start, low, high, grid, slope, grid, slope, ..] of a linear leaf, null of another node. */
+static void put_slopes(const gbti_outgoing *x, gbti_file *out, const gbti_out_node *node) {
+  if (node->linear == 0) {
+    gbti_put(out, "null");
+    return;
+  }
+  const gbt_linear_leaf *leaf = &x->linear->leaf[node->linear - 1];
+  const double ends[] = {leaf->start, leaf->low, leaf->high};
+  gbti_put(out, "[");
+  for (int i = 0; i < 3; i++) {
+    if (i > 0) gbti_put(out, ", ");
+    put_number(out, ends[i]);
+  }
+  for (uint32_t k = 0; k < leaf->n_terms; k++) {
+    const gbt_linear_term *term = &x->linear->term[leaf->term_beg + k];
+    gbti_put(out, ", ");
+    gbti_put_whole(out, term->grid);
+    gbti_put(out, ", ");
+    put_number(out, term->slope);
+  }
+  gbti_put(out, "]");
+}
+
 static void put_tree(const gbti_outgoing *x, gbti_file *out, uint64_t t) {
   const gbti_out_tree *tree = &x->tree[t];
   put_key(out, t == 0 ? "\n    {" : ",\n    {", "output");
@@ -141,6 +185,15 @@ static void put_tree(const gbti_outgoing *x, gbti_file *out, uint64_t t) {
     for (uint32_t i = 0; i < tree->n_nodes; i++) {
       if (i > 0) gbti_put(out, ", ");
       put_field(x, out, key, &tree->node[i]);
+    }
+    gbti_put(out, "]");
+  }
+  if (x->linear->n_leaves > 0) {
+    put_key(out, ",\n     ", "linear");
+    gbti_put(out, "[");
+    for (uint32_t i = 0; i < tree->n_nodes; i++) {
+      if (i > 0) gbti_put(out, ", ");
+      put_slopes(x, out, &tree->node[i]);
     }
     gbti_put(out, "]");
   }
@@ -158,7 +211,7 @@ gbt_status gbti_write_json(gbti_outgoing *x, gbti_file *out) {
   put_key(out, "{\n  ", "format");
   gbti_put(out, "\"gbt\"");
   put_key(out, ",\n  ", "version");
-  gbti_put(out, "1");
+  gbti_put(out, x->linear->n_leaves > 0 ? "2" : "1");
   put_key(out, ",\n  ", "name");
   gbti_put_json(out, x->name);
   put_key(out, ",\n  ", "objective");
@@ -174,18 +227,19 @@ gbt_status gbti_write_json(gbti_outgoing *x, gbti_file *out) {
   put_key(out, ",\n  ", "rounds");
   gbti_put_whole(out, (int64_t)x->n_rounds);
   put_key(out, ",\n  ", "base");
-  gbti_put(out, "[");
-  for (int32_t k = 0; k < x->n_outputs; k++) {
-    if (k > 0) gbti_put(out, ", ");
-    put_number(out, x->base[k]);
-  }
-  put_key(out, "],\n  ", "sum");
+  put_numbers(out, x->base, (size_t)x->n_outputs);
+  put_key(out, ",\n  ", "sum");
   gbti_put_json(out, rule_names[x->sums.rule]);
   put_key(out, ",\n  ", "scale");
   put_number(out, x->sums.rule == GBT_SUM_SCALED ? x->sums.scale : 1.0);
   put_key(out, ",\n  ", "columns");
   gbti_put(out, "[");
   for (int32_t c = 0; c < x->schema->n_columns; c++) put_column(x, out, c);
+  if (x->linear->n_leaves > 0) {
+    put_key(out, "],\n  ", "grids");
+    gbti_put(out, "[");
+    for (uint32_t g = 0; g < x->linear->n_grids; g++) put_grid(x, out, g);
+  }
   put_key(out, "],\n  ", "trees");
   gbti_put(out, "[");
   for (uint64_t t = 0; t < x->n_trees; t++) put_tree(x, out, t);
@@ -199,6 +253,7 @@ typedef struct json_node {
   int64_t left, column, missing, unseen;
   double number;       /* threshold or value */
   size_t beg, n_words; /* set: in words; leaf with several values: in values */
+  size_t linear, n_linear; /* linear leaf: where its numbers are; none of others */
   int by_set;
 } json_node;
 
@@ -212,6 +267,11 @@ typedef struct json_column {
   size_t first_code, n_codes, n_levels, first_level;
 } json_column;
 
+typedef struct json_grid {
+  int64_t column, n_bins;
+  size_t cut, position; /* n_bins - 1, and n_bins numbers */
+} json_grid;
+
 typedef struct json_model {
   gbt_mem mem;
   gbt_error *err;
@@ -219,10 +279,11 @@ typedef struct json_model {
   json_column *column;
   json_tree *tree;
   json_node *node;
-  double *number; /* words, values of leaves, codes: pairs */
+  json_grid *grid; /* n_grids */
+  double *number; /* words, values of leaves, codes: pairs; of linear leaves and grids */
   char **level;   /* owned texts */
   size_t cap_nodes, n_nodes, cap_numbers, n_numbers, cap_levels, n_levels;
-  int64_t n_columns, n_trees, n_outputs, n_rounds, width;
+  int64_t n_columns, n_trees, n_outputs, n_rounds, width, n_grids;
   double *base;
   int rule;
   double scale;
@@ -293,21 +354,46 @@ static gbt_status read_columns(json_model *m) {
   return GBT_OK;
 }
 
-/* A split or a value: null, a number, or numbers. */
-static gbt_status read_part(json_model *m, size_t value, int is_split, json_node *node) {
-  const int64_t n = gbti_count(&m->doc, value);
-  if (gbti_kind_of(&m->doc, value) == GBTI_VALUE_NULL) return GBT_OK;
-  if (n < 0) return number_of(m, value, &node->number);
-  node->beg = m->n_numbers;
-  node->n_words = (size_t)n;
-  node->by_set = is_split;
-  size_t at = n > 0 ? gbti_first(&m->doc, value) : 0;
+/* A list of numbers, and where it is in m->number. null: none. */
+static gbt_status read_list(json_model *m, size_t list, size_t *beg, size_t *n_numbers) {
+  const int64_t n = gbti_count(&m->doc, list);
+  *beg = m->n_numbers;
+  *n_numbers = n > 0 ? (size_t)n : 0;
+  size_t at = n > 0 ? gbti_first(&m->doc, list) : 0;
   for (int64_t i = 0; i < n; i++, at = gbti_next(&m->doc, at)) {
     double x;
     GBT_TRY(number_of(m, at, &x));
     GBT_TRY(put_in(m, x));
   }
   return GBT_OK;
+}
+
+static gbt_status read_grids(json_model *m) {
+  const size_t list = gbti_get(&m->doc, 0, "grids");
+  const int64_t n = gbti_count(&m->doc, list);
+  m->n_grids = n > 0 ? n : 0;
+  GBT_TRY(gbt_mem_zeros(&m->mem, (size_t)m->n_grids, sizeof *m->grid, &m->grid, m->err));
+  size_t at = n > 0 ? gbti_first(&m->doc, list) : 0;
+  for (int64_t g = 0; g < n; g++, at = gbti_next(&m->doc, at)) {
+    json_grid *grid = &m->grid[g];
+    size_t n_cuts, n_bins;
+    const size_t column = gbti_get(&m->doc, at, "column");
+    GBT_TRY(gbti_whole(&m->doc, column, "column", 0, m->n_columns - 1, &grid->column));
+    GBT_TRY(read_list(m, gbti_get(&m->doc, at, "cuts"), &grid->cut, &n_cuts));
+    GBT_TRY(read_list(m, gbti_get(&m->doc, at, "positions"), &grid->position, &n_bins));
+    if (n_bins != n_cuts + 1) return gbti_document_fault(&m->doc, "a grid has not one position more than cuts");
+    grid->n_bins = (int64_t)n_bins;
+  }
+  return GBT_OK;
+}
+
+/* A split or a value: null, a number, or numbers. */
+static gbt_status read_part(json_model *m, size_t value, int is_split, json_node *node) {
+  const int64_t n = gbti_count(&m->doc, value);
+  if (gbti_kind_of(&m->doc, value) == GBTI_VALUE_NULL) return GBT_OK;
+  if (n < 0) return number_of(m, value, &node->number);
+  node->by_set = is_split;
+  return read_list(m, value, &node->beg, &node->n_words);
 }
 
 static gbt_status read_field(json_model *m, int key, size_t value, json_node *node) {
@@ -325,6 +411,24 @@ static gbt_status read_field(json_model *m, int key, size_t value, json_node *no
   }
 }
 
+static gbt_status read_linear(json_model *m, size_t list, const json_tree *to) {
+  if (gbti_count(&m->doc, list) != to->n) return gbti_document_fault(&m->doc, "a tree lacks linear leaves");
+  size_t at = gbti_first(&m->doc, list);
+  for (int64_t i = 0; i < to->n; i++, at = gbti_next(&m->doc, at)) {
+    json_node *node = &m->node[to->beg + (size_t)i];
+    if (gbti_kind_of(&m->doc, at) == GBTI_VALUE_NULL) continue;
+    GBT_TRY(read_list(m, at, &node->linear, &node->n_linear));
+    if (node->n_linear < 5 || node->n_linear % 2 == 0)
+      return gbti_document_fault(&m->doc, "a linear leaf lacks numbers");
+    for (size_t k = 3; k < node->n_linear; k += 2) {
+      const double grid = m->number[node->linear + k];
+      if (!(grid >= 0.0 && grid < (double)m->n_grids) || grid != (double)(int64_t)grid)
+        return gbti_document_fault(&m->doc, "a linear leaf is linear in no grid");
+    }
+  }
+  return GBT_OK;
+}
+
 static gbt_status read_tree(json_model *m, size_t tree, json_tree *to) {
   to->beg = m->n_nodes;
   to->n = gbti_count(&m->doc, gbti_get(&m->doc, tree, "left"));
@@ -340,7 +444,7 @@ static gbt_status read_tree(json_model *m, size_t tree, json_tree *to) {
     for (int64_t i = 0; i < to->n; i++, at = gbti_next(&m->doc, at))
       GBT_TRY(read_field(m, key, at, &m->node[to->beg + (size_t)i]));
   }
-  return GBT_OK;
+  return m->n_grids > 0 ? read_linear(m, gbti_get(&m->doc, tree, "linear"), to) : GBT_OK;
 }
 
 static gbt_status read_all(json_model *m) {
@@ -354,6 +458,7 @@ static gbt_status read_all(json_model *m) {
   for (int rule = 0; rule < 4; rule++)
     if (gbti_text_is(doc, gbti_get(doc, 0, "sum"), rule_names[rule])) m->rule = rule;
   GBT_TRY(read_columns(m));
+  GBT_TRY(read_grids(m));
   m->n_trees = gbti_count(doc, trees);
   if (m->n_trees < 0) return gbti_document_fault(doc, "there are no trees");
   GBT_TRY(gbt_mem_zeros(&m->mem, (size_t)m->n_trees, sizeof *m->tree, &m->tree, m->err));
@@ -372,13 +477,17 @@ static double level_of(const json_model *m, const json_column *c, const char *te
   return c->type == GBT_CATEGORICAL ? -1.0 : gbt_nan();
 }
 
-static int goes_left(const json_model *m, const json_node *node, const gbti_cell *row) {
-  const json_column *c = &m->column[node->column];
-  const double x = c->type == GBT_NUMERIC ? row[node->column].x : level_of(m, c, row[node->column].text);
+static int is_missing(const json_model *m, const json_column *c, double x) {
   int missing = x != x;
   for (size_t i = 0; i < c->n_codes; i++)
     missing |= x >= m->number[c->first_code + 2 * i] && x <= m->number[c->first_code + 2 * i + 1];
-  if (missing) return (int)node->missing;
+  return missing;
+}
+
+static int goes_left(const json_model *m, const json_node *node, const gbti_cell *row) {
+  const json_column *c = &m->column[node->column];
+  const double x = c->type == GBT_NUMERIC ? row[node->column].x : level_of(m, c, row[node->column].text);
+  if (is_missing(m, c, x)) return (int)node->missing;
   if (!node->by_set) return x <= node->number;
   if (x < 0.0) return (int)node->unseen;
   if (x >= 4294967296.0) return 0;
@@ -397,11 +506,31 @@ static const json_node *leaf_of(const json_model *m, uint64_t t, const gbti_cell
   }
 }
 
+/* The number that a leaf with one value adds. */
+static double value_of(const json_model *m, const json_node *leaf, const gbti_cell *row) {
+  const double *its = m->number + leaf->linear;
+  if (leaf->n_linear == 0) return leaf->number;
+  double value = its[0];
+  for (size_t k = 3; k < leaf->n_linear; k += 2) {
+    const json_grid *grid = &m->grid[(size_t)its[k]];
+    const double x = row[grid->column].x;
+    if (is_missing(m, &m->column[grid->column], x)) return leaf->number;
+    size_t bin = 0, last = (size_t)grid->n_bins - 1; /* as many cuts are below x */
+    while (bin < last) {
+      const size_t middle = (bin + last) / 2;
+      if (x > m->number[grid->cut + middle]) bin = middle + 1;
+      else last = middle;
+    }
+    value += its[k + 1] * m->number[grid->position + bin];
+  }
+  return value < its[1] ? its[1] : value > its[2] ? its[2] : value;
+}
+
 static int tree_of(void *state, uint64_t t, const gbti_cell *row, double *values) {
   const json_model *m = state;
   const json_node *leaf = t < (uint64_t)m->n_trees ? leaf_of(m, t, row) : NULL;
   if (leaf == NULL || leaf->n_words > (size_t)m->width) return 0;
-  values[0] = leaf->number;
+  values[0] = value_of(m, leaf, row);
   for (size_t k = 0; k < leaf->n_words; k++) values[k] = m->number[leaf->beg + k];
   return 1;
 }
@@ -418,7 +547,7 @@ static int score_of(void *state, const gbti_cell *row, double *scores) {
     const int64_t own = m->tree[t].output;
     if (leaf == NULL || (own < 0 && leaf->n_words != (size_t)m->n_outputs)) return 0;
     for (int64_t k = own < 0 ? 0 : own; k < (own < 0 ? m->n_outputs : own + 1); k++) {
-      scores[k] += own < 0 ? m->number[leaf->beg + (size_t)k] : leaf->number;
+      scores[k] += own < 0 ? m->number[leaf->beg + (size_t)k] : value_of(m, leaf, row);
       if (m->rule == GBT_SUM_FLOAT) scores[k] = (double)(float)scores[k];
     }
   }
@@ -433,7 +562,7 @@ static void close_json(void *state) {
   json_model *m = state;
   const gbt_mem mem = m->mem;
   for (size_t i = 0; i < m->n_levels; i++) gbt_mem_free(&mem, m->level[i]);
-  void *block[] = {m->level, m->column, m->tree, m->node, m->number, m->base};
+  void *block[] = {m->level, m->column, m->tree, m->node, m->grid, m->number, m->base};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) gbt_mem_free(&mem, block[i]);
   gbti_document_close(&m->doc);
   gbt_mem_free(&mem, m);

@@ -22,19 +22,25 @@ static void scale_of(double size, double out[2]) {
   out[1] = gbt_pow2(e - e / 2);
 }
 
-int gbt_linear_positions(const double *cut, int32_t n_bins, int16_t *x) {
-  double size = 0.0, up[2];
+int gbt_linear_units(const double *cut, int32_t n_bins, double *centre, double up[2]) {
+  double size = 0.0;
   if (n_bins < 2) return 0;
   for (int32_t b = 0; b < n_bins - 1; b++)
     if (!is_finite(cut[b])) return 0;
-  const double centre = middle(cut, n_bins, n_bins / 2);
+  *centre = middle(cut, n_bins, n_bins / 2);
   for (int32_t b = 0; b < n_bins; b++) {
-    const double off = middle(cut, n_bins, b) - centre, far = off < 0.0 ? -off : off;
+    const double off = middle(cut, n_bins, b) - *centre, far = off < 0.0 ? -off : off;
     if (!is_finite(off)) return 0;
     if (far > size) size = far;
   }
   if (!(size > 0.0)) return 0;
   scale_of(size, up);
+  return 1;
+}
+
+int gbt_linear_positions(const double *cut, int32_t n_bins, int16_t *x) {
+  double centre, up[2];
+  if (!gbt_linear_units(cut, n_bins, &centre, up)) return 0;
   for (int32_t b = 0; b < n_bins; b++) {
     const int64_t at = gbt_round_i64(((middle(cut, n_bins, b) - centre) * up[0]) * up[1]);
     GBT_ASSERT(at >= -GBT_LINEAR_HALF && at <= GBT_LINEAR_HALF);

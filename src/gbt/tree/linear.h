@@ -91,4 +91,8 @@ GBT_FN double gbt_linear_value(const gbt_linear_leaf *leaf, const gbt_linear_ter
  * wide. Returns 0 when there is nothing to tell bins apart by: a single bin, or cuts that are not finite. */
 int gbt_linear_positions(const double *cut, int32_t n_bins, int16_t *x);
 
+/* The meaning of these numbers: X is the whole number nearest to (middle of the bin - centre) * up[0] * up[1]; `up` are
+ * powers of two. Returns 0 when there are none. */
+int gbt_linear_units(const double *cut, int32_t n_bins, double *centre, double up[2]);
+
 #endif

@@ -51,6 +51,31 @@ gbt_node_info gbt_tree_node(const gbt_forest_view *forest, uint64_t tree, uint32
   return out;
 }
 
+int gbt_forest_has_slopes(const gbt_forest_view *forest) { return forest->linear.n_leaves > 0; }
+
+gbt_leaf_slopes gbt_tree_slopes(const gbt_forest_view *forest, uint64_t tree, uint32_t node) {
+  GBT_ASSERT(tree < forest->n_trees && node < forest->trees[tree].n_nodes);
+  const gbt_linear_view *linear = &forest->linear;
+  const uint32_t of = linear->n_leaves > 0 ? linear->of[forest->trees[tree].node_beg + node] : 0;
+  gbt_leaf_slopes out = {.n = 0};
+  if (of == 0) return out;
+  const gbt_linear_leaf *leaf = &linear->leaf[of - 1];
+  out.n = (int32_t)leaf->n_terms;
+  out.intercept = leaf->start;
+  out.low = leaf->low;
+  out.high = leaf->high;
+  for (int32_t k = 0; k < out.n; k++) {
+    const gbt_linear_term *term = &linear->term[leaf->term_beg + (uint32_t)k];
+    const gbt_linear_grid *grid = &linear->grid[term->grid];
+    double centre = NAN, up[2] = {NAN, NAN};
+    (void)gbt_linear_units(linear->cut + grid->beg, grid->n_bins, &centre, up); /* a file may have any cuts */
+    out.feature[k] = grid->feat;
+    out.slope[k] = (term->slope * up[0]) * up[1];
+    out.intercept -= out.slope[k] * centre;
+  }
+  return out;
+}
+
 void gbt_importance(const gbt_forest_view *forest, gbt_tree_range trees, double *gain, double *cover, double *splits) {
   for (int32_t f = 0; f < forest->n_features; f++) gain[f] = cover[f] = splits[f] = 0.0;
   uint64_t end = trees.end < forest->n_trees ? trees.end : forest->n_trees;

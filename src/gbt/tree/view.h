@@ -68,6 +68,21 @@ typedef struct gbt_node_info {
 uint32_t gbt_tree_n_nodes(const gbt_forest_view *forest, uint64_t tree);
 gbt_node_info gbt_tree_node(const gbt_forest_view *forest, uint64_t tree, uint32_t node);
 
+enum { GBT_LEAF_TERMS = 6 }; /* features of a linear leaf at most */
+
+/* A linear leaf in the units of its columns: intercept + the sum of slope * x, cut to [low, high], where x is the
+ * middle of the bin that the row's number is in, up to rounding. A row that lacks one of the numbers gets the node's
+ * value. */
+typedef struct gbt_leaf_slopes {
+  int32_t n; /* features; 0: the leaf is constant */
+  int32_t feature[GBT_LEAF_TERMS];
+  double slope[GBT_LEAF_TERMS], intercept, low, high;
+} gbt_leaf_slopes;
+
+/* Whether leaves of the forest are linear; and such a leaf. */
+int gbt_forest_has_slopes(const gbt_forest_view *forest);
+gbt_leaf_slopes gbt_tree_slopes(const gbt_forest_view *forest, uint64_t tree, uint32_t node);
+
 /* How much every feature was used by a range of trees; what lies beyond the last tree is left out. Each array:
  * n_features numbers, overwritten: the sums of gain and cover over the splits by the feature, and the number of these
  * splits. Divide by it for means. */

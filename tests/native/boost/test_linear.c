@@ -6,7 +6,6 @@
 #include "../../src/gbt/data/binding.h"
 #include "../../src/gbt/model/model_impl.h"
 #include "../../src/gbt/model/predict.h"
-#include "../../src/gbt/objective/renewal.h"
 #include "../../src/gbt/tree/linear_fit.h"
 
 /* ---- sums ---- */
@@ -236,17 +235,9 @@ static void positions_are_middles_of_bins(void) {
 
 /* A random job with linear leaves; 0: the loss has none. */
 static int linear_job(uint64_t seed, random_job *r) {
-  gbt_trainer_spec *spec;
   *r = random_job_make(seed, 400);
-  spec = &r->job.spec;
-  spec->monotone = NULL;
-  spec->params.alpha = 0.0;
-  spec->params.boosting = GBT_BOOSTING_PLAIN;
-  spec->params.multi_strategy = 0;
-  spec->params.leaf_model = GBT_LEAF_LINEAR;
-  spec->params.linear_lambda = seed % 4 == 0 ? 0.0 : 0.01;
   r->how.device = NULL;
-  if (!gbt_renews(&spec->objective)) return 1;
+  if (random_job_linear(r, seed)) return 1;
   random_job_free(r);
   return 0;
 }

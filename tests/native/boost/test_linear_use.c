@@ -1,10 +1,12 @@
 /* What is done with linear leaves: means of models, checkpoints, other levels, identities, and what is refused. */
 #include "checkpoint_job.h"
+#include "random_job.h"
 
 #include "../../src/gbt/backend/device_api.h"
 #include "../../src/gbt/base/file.h"
 #include "../../src/gbt/boost/checkpoint.h"
 #include "../../src/gbt/boost/ranks.h"
+#include "../../src/gbt/cpu/cpu_open.h"
 #include "../../src/gbt/data/binding.h"
 #include "../../src/gbt/model/predict.h"
 #include "../../src/gbt/tree/mean.h"
@@ -220,6 +222,36 @@ static void linear_leaves_stay_when_levels_change(void) {
   made_free(data);
 }
 
+/* ---- a device ---- */
+
+/* A device that is the CPU: whatever grows the trees, they are fitted here. */
+static gbt_status open_abacus(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
+                              gbt_error *err) {
+  CHECK_EQ_I64(device, 0);
+  CHECK_EQ_I64(spec->n_valid, 0);
+  return gbt_cpu_open(ctx, spec, out, err);
+}
+
+static void a_device_only_grows(void) {
+  static const gbt_device_api abacus = {.build = GBT_BUILD_ID, .name = "abacus", .open = open_abacus};
+  size_t n_leaves = 0;
+  for (uint64_t seed = 1; seed <= test_cases(200) && test_n_bad() == 0; seed++) {
+    random_job r = random_job_make(seed, 400);
+    r.how.device = NULL;
+    if (random_job_linear(&r, seed)) {
+      train_how how = r.how;
+      how.device = &abacus;
+      trained *own = train(&r.job, &r.how), *other = train(&r.job, &how);
+      if (!CHECK(own != NULL && other != NULL && same_trained(own, other))) random_job_tell(&r, seed);
+      if (own != NULL && own->forest->linear != NULL) n_leaves += own->forest->linear->n_leaves;
+      trained_free(own);
+      trained_free(other);
+    }
+    random_job_free(&r);
+  }
+  CHECK_SEEN(n_leaves > 50);
+}
+
 /* ---- refusals ---- */
 
 static void refused_with(void (*spoil)(gbt_trainer_spec *spec), const char *part) {
@@ -245,10 +277,6 @@ static void spoil_monotone(gbt_trainer_spec *spec) {
 static void spoil_alpha(gbt_trainer_spec *spec) { spec->params.alpha = 0.5; }
 static void spoil_boosting(gbt_trainer_spec *spec) { spec->params.boosting = GBT_BOOSTING_ORDERED; }
 static void spoil_shared(gbt_trainer_spec *spec) { spec->params.multi_strategy = 1; }
-static void spoil_device(gbt_trainer_spec *spec) {
-  static const gbt_device_api some = {.name = "abacus"};
-  spec->device = &some;
-}
 static void spoil_loss(gbt_trainer_spec *spec) { spec->objective = gbt_objective_make(GBT_OBJ_ABSOLUTE_ERROR, 1); }
 
 static void what_linear_leaves_lack_is_refused(void) {
@@ -256,11 +284,11 @@ static void what_linear_leaves_lack_is_refused(void) {
   refused_with(spoil_alpha, "`alpha = 0`");
   refused_with(spoil_boosting, "plain");
   refused_with(spoil_shared, "one_output_per_tree");
-  refused_with(spoil_device, "on the device");
   refused_with(spoil_loss, "absolute_error");
 }
 
 void suite_linear_use(void) {
+  RUN(a_device_only_grows);
   RUN(a_mean_has_half_of_each_tree);
   RUN(resumed_trainings_are_those_that_ran_through);
   RUN(linear_leaves_are_part_of_the_identity);

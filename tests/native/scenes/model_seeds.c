@@ -5,6 +5,7 @@
 #include "../../src/gbt/schema/schema_impl.h"
 #include "forests.h"
 #include "maps.h"
+#include "trained.h"
 
 typedef struct seed_spec {
   int32_t n_features, n_levels;
@@ -97,5 +98,38 @@ uint8_t *model_seed(uint64_t i, size_t *n_bytes) {
   uint8_t *out = write_seed(forest, schema, spec->objective, n_bytes);
   gbt_forest_free(forest);
   gbt_schema_unref(schema);
+  return out;
+}
+
+uint8_t *model_seed_linear(size_t *n_bytes) {
+  const made_kind kinds[] = {MADE_BELL, MADE_FACTOR, MADE_HOLES};
+  const train_how how = {1, 0, GBT_SIMD_AUTO, NULL};
+  made *data = made_new(4, 600, 3, kinds);
+  gbt_ctx ctx = test_ctx(NULL, 1);
+  gbt_cuts *cuts = NULL;
+  uint8_t *bytes = NULL, *out = NULL;
+  made_response(data, GBT_OBJ_SQUARED_ERROR, 1, 4);
+  for (int64_t r = 0; r < 600; r++)
+    data->label[r] = 0.3 * data->label[r] + 4.0 * ((const double *)data->table.cols[0].values)[r];
+  train_job job = job_make(data, GBT_OBJ_SQUARED_ERROR, 1, 5);
+  job.spec.params.leaf_model = GBT_LEAF_LINEAR;
+  job.spec.params.max_depth = 3;
+  job.max_bin = 12;
+  trained *t = train(&job, &how);
+  if (t != NULL && CHECK_OK(gbt_cuts_build(&ctx, &data->table, NULL, job.max_bin, &cuts, test_err))) {
+    const gbt_forest_view view = gbt_forest_view_of(t->forest);
+    const gbt_model_spec spec = {
+        .forest = &view, .trees = {0, 5}, .objective = job.spec.objective, .schema = cuts->schema};
+    CHECK(view.linear.n_leaves > 3);
+    if (CHECK_OK(gbt_model_make(&ctx.mem, &spec, &bytes, n_bytes, test_err))) {
+      out = test_alloc(*n_bytes);
+      memcpy(out, bytes, *n_bytes);
+    }
+  }
+  gbt_mem_free(&ctx.mem, bytes);
+  gbt_cuts_unref(cuts);
+  trained_free(t);
+  made_free(data);
+  gbt_ctx_close(&ctx);
   return out;
 }

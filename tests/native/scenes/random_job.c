@@ -1,6 +1,7 @@
 #include "random_job.h"
 
 #include "../../src/gbt/math/sampling.h"
+#include "../../src/gbt/objective/renewal.h"
 
 /* One of the values. */
 #define PICK(rng, ...) pick(rng, (const double[]){__VA_ARGS__}, sizeof((const double[]){__VA_ARGS__}) / sizeof(double))
@@ -244,6 +245,18 @@ int random_job_by_nodes(random_job *r, uint64_t seed) {
   if (p->grow_policy == GBT_SYMMETRIC) return 1;
   p->max_leaves = leaves[gbt_mix64(seed ^ 78) % 4];
   if (gbt_mix64(seed ^ 79) % 3 == 0) p->colsample_bynode = 0.6;
+  return 1;
+}
+
+int random_job_linear(random_job *r, uint64_t seed) {
+  gbt_params *p = &r->job.spec.params;
+  if (gbt_renews(&r->job.spec.objective)) return 0;
+  r->job.spec.monotone = NULL;
+  p->alpha = 0.0;
+  p->boosting = GBT_BOOSTING_PLAIN;
+  p->multi_strategy = 0;
+  p->leaf_model = GBT_LEAF_LINEAR;
+  p->linear_lambda = seed % 4 == 0 ? 0.0 : 0.01;
   return 1;
 }
 

@@ -40,6 +40,10 @@ int random_job_columns(random_job *r, int32_t n_columns, uint64_t seed);
 /* Trees that share their splits, whatever the outputs. */
 void random_job_share_by(random_job *r, uint64_t seed, int sketch);
 
+/* With linear leaves, and without what they cannot be combined with; 0: the job's loss has none, and the job is as
+ * before. */
+int random_job_linear(random_job *r, uint64_t seed);
+
 /* Without what the kernel of small data leaves to other kernels (src/cuda/grow/small). */
 void random_job_small(random_job *r, uint64_t seed);
 
