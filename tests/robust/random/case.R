@@ -2,7 +2,8 @@
 #
 # draw_case(id) gives the same case on every machine: one stream of R's Mersenne Twister, uniform numbers only, and what
 # is computed of them by + - * / and comparisons. A case is a plain list, so that it can be cut down and printed:
-#   x, y, weight, offset   the training data; x is a data frame, a matrix or a sparse matrix
+#   x, y, weight, offset   the training data; x is a data frame, a matrix or a sparse matrix; y is a matrix where the
+#                          response has several columns
 #   sets                   validation sets: list(x, y, weight, offset)
 #   new                    rows to predict: as x, with unseen levels, other types, more columns in another order
 #   args                   other arguments of gbt_train(), plain values
@@ -199,6 +200,20 @@ draw_response <- function(signal) {
   list(y = y, objective = objective)
 }
 
+# More columns of such a response: numbers, counts, labels. Some cells are missing, but none in the first row or column.
+add_columns <- function(y) {
+  n <- length(y)
+  if (!is.numeric(y) && !is.logical(y)) y <- y %in% y[1L]
+  others <- lapply(seq_len(sample.int(3L, 1L)), function(k) {
+    other <- ifelse(stats::runif(n) < 0.3, y[sample.int(n)], y)
+    if (chance(0.5)) other[stats::runif(n) < 0.2 & seq_len(n) > 1L] <- NA
+    other
+  })
+  y <- do.call(cbind, c(list(y), others))
+  colnames(y) <- c("u", "v", "w w", "x")[seq_len(ncol(y))]
+  y
+}
+
 draw_weight <- function(n) {
   if (chance(0.6)) return(NULL)
   w <- pick(stats::runif(n) + 0.5, floor(stats::runif(n) * 3), 1 + floor(stats::runif(n) * 3), stats::runif(n) * 1e-6,
@@ -372,9 +387,10 @@ draw_case <- function(id) {
   total <- sum(sizes)
   x <- draw_table(n, total)
   drawn <- draw_response(signal_of(x))
-  y <- drawn$y
-  classes <- !is.numeric(y) || drawn$objective == "softmax"
-  n_outputs <- if (drawn$objective == "softmax") length(unique(y[seq_len(n)])) else 1L
+  columns <- id %% 6 == 0 && drawn$objective %in% c("squared_error", "logistic", "poisson")
+  y <- if (columns) add_columns(drawn$y) else drawn$y
+  classes <- !columns && (!is.numeric(y) || drawn$objective == "softmax")
+  n_outputs <- if (drawn$objective == "softmax") length(unique(y[seq_len(n)])) else NCOL(y)
   all <- list(x = x, y = y, weight = draw_weight(total))
   if (!is.null(all$weight) && !any(all$weight[seq_len(n)] > 0)) all$weight[1L] <- 1
   all$offset <- if (!is.factor(y) || n_outputs == nlevels(y)) draw_offset(total, n_outputs)
@@ -386,10 +402,10 @@ draw_case <- function(id) {
   case$own <- drawn$objective == "own"
   case$args <- draw_host_args(draw_constraints(draw_engine_args(), x), case, drawn$objective)
   if (drawn$objective != "softmax") case$args$softmax_hessian <- NULL
-  may_share <- drawn$objective == "softmax" && identical(case$args$grow_policy, "symmetric")
+  may_share <- (columns || drawn$objective == "softmax") && identical(case$args$grow_policy, "symmetric")
   if (!may_share || !is.null(case$args$num_parallel_tree)) case$args$multi_strategy <- NULL
   if (case$own) case$args$leaf_iterations <- NULL # needs an objective of gbt's, as "ordered" does
-  if (case$own && identical(case$args$boosting, "ordered")) case$args$boosting <- NULL
+  if ((case$own || columns) && identical(case$args$boosting, "ordered")) case$args$boosting <- NULL
   case$init <- if (chance(0.1)) 2 else 0
   case$unseen <- one_of(c("prior", "missing"))
   case$how <- lapply(1:3, draw_how)

@@ -292,7 +292,7 @@ checks <- list(
       0
     }, type = "link")
     n <- nrow(case$new)
-    set <- list(x = case$new, y = case$y[rep(1L, n)], weight = if (!is.null(case$weight)) rep(1, n))
+    set <- list(x = case$new, y = rows_of(case$y, rep(1L, n)), weight = if (!is.null(case$weight)) rep(1, n))
     set$offset <- case$new_offset
     case$sets <- list(new = set)
     case$args[c("early_stopping_rounds", "early_stopping_min_delta")] <- NULL
