@@ -5,12 +5,13 @@
 #   sh tools/check-style.sh --functions    lists C functions over 60 lines as well (a report, no fault)
 #   sh tools/check-style.sh --self-check   shows that the check finds what it must find
 #
-# A fault is: a file over 600 lines, a line over 120 columns, a tab (but in makefiles), a byte outside ASCII, a line
-# end CR LF or blanks at a line's end, a name of R/ that is defined twice (the later one would win), the words
-# T-O-D-O, F-I-X-M-E or X-X-X, code switched off by `#if 0`; in src or R more lines than limit_src or limit_R
-# with words that make sentences hard to read (vague_words): say who does what, or "only", "after", "in addition to";
-# the same, by limit_odd_src and limit_odd_R, for words that are rare in technical English (odd_words) and for comments
-# that begin with What, Who or Whose: say "is", "the user", "by", "again", and begin with the thing or with a verb.
+# A fault is: a file of git over 1 MB, one of the sources over 600 lines, a line over 120 columns, a tab (but in
+# makefiles), a byte outside ASCII, a line end CR LF or blanks at a line's end, a name of R/ that is defined twice
+# (the later one would win), the words T-O-D-O, F-I-X-M-E or X-X-X, code switched off by `#if 0`; in src or R more
+# lines than limit_src or limit_R with words that make sentences hard to read (vague_words): say who does what, or
+# "only", "after", "in addition to"; the same, by limit_odd_src and limit_odd_R, for words that are rare in technical
+# English (odd_words) and for comments that begin with What, Who or Whose: say "is", "the user", "by", "again", and
+# begin with the thing or with a verb.
 set -eu
 
 max_lines=600
@@ -108,7 +109,17 @@ count_vague() { # ROOT: a fault for each folder with more such lines than its li
   done
 }
 
+# The repository has sources and small tables, no data, packages or programs.
+large_files() { # ROOT: files that git has or would add, of over 1 MB
+  (
+    cd "$1"
+    git ls-files --cached --others --exclude-standard 2>/dev/null | tr '\n' '\0' |
+      xargs -0 -r sh -c 'find "$@" -size +2000 2>/dev/null' find | sed 's/$/: a file of over 1 MB/; s/^/style: /'
+  )
+}
+
 check() { # ROOT
+  large_files "$1"
   # shellcheck disable=SC2046
   look_at "$1" $(sources "$1")
   count_vague "$1"
@@ -162,7 +173,15 @@ self_check() {
   try fine src/gbt/x.c "$(vague $limit_odd_src 'made anew')"
   try found src/gbt/x.c "$(vague $((limit_odd_src + 1)) 'somebody')"
   try found src/gbt/x.c "$(vague $((limit_odd_src + 1)) x | sed 's|# x|/* Who is it */|g')"
-  rm -rf "$dir/src" "$dir/R"
+  if command -v git >/dev/null; then
+    git init -q "$dir"
+    for size in 1000000:0 1030000:1; do
+      head -c "${size%:*}" /dev/zero >"$dir/data.bin"
+      [ "$(large_files "$dir" | wc -l)" = "${size#*:}" ] ||
+        { echo "style self-check: a file of ${size%:*} bytes"; fails=$((fails + 1)); }
+    done
+  fi
+  rm -rf "$dir/src" "$dir/R" "$dir/data.bin" "$dir/.git"
   mkdir -p "$dir/src"
   { echo 'int f(void) {'; sed '1,540d' "$dir/many"; echo '}'; echo 'int g(void) {'; echo '}'; } >"$dir/src/x.c"
   found=$(long_functions "$dir" src/x.c)
