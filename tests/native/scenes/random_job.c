@@ -233,7 +233,7 @@ int random_job_columns(random_job *r, int32_t n_columns, uint64_t seed) {
 
 int random_job_share(random_job *r, uint64_t seed) {
   if (r->job.spec.objective.kind != GBT_OBJ_SOFTMAX) return 0;
-  random_job_share_by(r, seed, GBT_SKETCH_AUTO);
+  random_job_share_by(r, seed, (int)r->job.spec.params.sketch);
   if (seed % 5 == 1) random_job_order(r);
   return 1;
 }
