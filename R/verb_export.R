@@ -38,7 +38,11 @@
 #'   [predict()][predict.gbt] where the runtime adds trees in their order, as onnxruntime does for many rows by one
 #'   thread; in another order they may differ in the last digits, as responses may. Errors: a model with an offset,
 #'   numbers that stand for missing values, a level `""`, and base scores of imported forests of means.
-#'
+#' - `"onnx_float"` (`model.onnx` and this format): the same for runtimes that do not know ai.onnx.ml 5: opset 13 and
+#'   ai.onnx.ml 3, with float32. Inputs of numbers, the sums and the outputs are float32, as in XGBoost's files:
+#'   thresholds separate the same float32 numbers, leaf values are rounded, and scores agree to about 6 digits. A model
+#'   whose thresholds would become the same number is an error. A split by a set of levels is a node for each level, so
+#'   many levels make slow trees.
 #' - `"pmml"` (`model.pmml`): PMML 4.4, a chain of sums of trees and a regression model. pypmml 1.5 (pmml4s) and
 #'   jpmml_evaluator 0.16 were tested. Inputs are the columns that trees split by: doubles, and texts of levels. The
 #'   outputs are `model_score` and `model_response` (or `model_score_1` and so on, displayed by the names of the

@@ -22,6 +22,8 @@
 #' - Responses are computed in double, where XGBoost computes them in float32: probabilities, say, agree to 7 digits.
 #' - A model with early stopping predicts with the rounds up to the best one, as XGBoost does in R. `trees` of
 #'   [predict()][predict.gbt] takes others.
+#' - Raw scores of the booster `"dart"` are those of an `xgb.DMatrix`; XGBoost's own of a matrix may differ in the last
+#'   bits.
 #' - A sparse matrix has zeros where it has no entries; XGBoost takes these for missing in R:
 #'   `predict(model, x, sparse_zero = "missing")`.
 #'
@@ -47,7 +49,9 @@
 #' - Columns are found by name; a file of XGBoost without names has `f0`, `f1`, ..., as XGBoost calls them, and a matrix
 #'   without column names is taken by its order.
 #' - Levels of factors are known by their texts where the file has them. Else categories are whole numbers, the
-#'   program's codes from 0 on: give numbers, or a factor whose levels are such numbers.
+#'   program's codes from 0 on: give numbers, or a factor whose levels are such numbers. XGBoost's package for R writes
+#'   no texts: a factor `f` of its training is `as.integer(f) - 1`. A factor or texts without any such number are a
+#'   warning (class `gbt_warning_unseen`) of [predict()][predict.gbt].
 #' - An objective that gbt does not have, such as `"binary:hinge"` or `"multiclassova"`, has raw scores as its
 #'   responses. A warning (class `gbt_warning_import`) says so where the other program's responses are something else.
 #' - The file says nothing of the training data: `nobs()` is `NULL`. Training goes on from an imported model, or repeats
@@ -57,8 +61,8 @@
 #'
 #' @param file Path of the file, a raw vector with its bytes, or a model of the packages xgboost, lightgbm or catboost,
 #'   which that package, installed, saves to a temporary file.
-#' @param classes Names of the classes, for a model that predicts classes; `NULL` takes those of the file (CatBoost), or
-#'   the numbers 0, 1, 2, ...
+#' @param classes Names of the classes, for a model that predicts classes; `NULL` takes those of the file (CatBoost), of
+#'   the model in the session (a factor as the response of `xgboost()` or `lightgbm()`), or the numbers 0, 1, 2, ...
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return A model, see [gbt_train()]. Its field `imported` is a list of `program`, `version`, `objective` and `lacks`,
 #'   what the file does not say of nodes.
@@ -83,7 +87,7 @@ gbt_import <- function(file, classes = NULL, ...) {
   bytes <- if (is_raw_vector(file)) as.vector(file) else bytes_of_file(file)
   named <- function(e) stop_format(sprintf("%s: %s", shown, conditionMessage(e)), name)
   found <- tryCatch(.Call(C_gbt_import, bytes), gbt_error_format = named)
-  imported_model(found, classes)
+  imported_model(found, classes, if (is.null(classes)) live_classes(file))
 }
 
 # Models of these classes are saved by a function of their package, and read from its file.
@@ -108,6 +112,19 @@ save_live_model <- function(model, its) {
   bytes_of_file(path)
 }
 
+# The levels of the factor that a model of the session was trained to predict, which its file does not have: xgboost()
+# and lightgbm() keep them. NULL: there are none.
+live_classes <- function(model) {
+  texts <- if (inherits(model, "xgb.Booster")) {
+    metadata <- attr(model, "metadata", exact = TRUE)
+    if (is.list(metadata)) metadata[["y_levels"]]
+  } else if (inherits(model, "lgb.Booster") && is.environment(model)) {
+    processor <- get0("data_processor", model, inherits = FALSE)
+    if (is.environment(processor)) get0("factor_levels", processor, inherits = FALSE)
+  }
+  if (is_texts(texts) && !anyDuplicated(texts)) enc2utf8(texts)
+}
+
 has_package <- function(package) requireNamespace(package, quietly = TRUE)
 
 bytes_of_file <- function(file) {
@@ -119,14 +136,14 @@ bytes_of_file <- function(file) {
   readBin(path, "raw", file.size(path))
 }
 
-# found: as of r_gbt_import().
-imported_model <- function(found, classes) {
+# found: as of r_gbt_import(); known: as of live_classes().
+imported_model <- function(found, classes, known = NULL) {
   info <- .Call(C_gbt_model_info, found$state, NULL)
   rounds <- info$n_trees / trees_of_round(info)
   labels <- objective_info(info$objective)$labels
   own <- objective_info(info$objective)$params$name
   shape <- .Call(C_gbt_model_shape, found$state, NULL, info$objective, info$names, info$tag)
-  named <- imported_classes(classes, labels, info)
+  named <- imported_classes(classes, labels, info, known)
   values <- stats::setNames(as.list(shape[6L + seq_along(own)]), own)
   if (length(found$levels)) values[[1L]] <- found$levels
   fields <- list(
@@ -141,12 +158,18 @@ imported_model <- function(found, classes) {
     warn_gbt("import", sprintf(paste("gbt has no objective such as %s's \"%s\": predictions are raw scores, without",
                                      "the transform of that objective"), found$program, printable(found$objective)))
   }
+  if (nzchar(found$odd_parameter)) {
+    warn_gbt("import", sprintf(paste("`%s` of %s's file is out of gbt's range: the model has gbt's default instead.",
+                                     "Raw scores do not depend on it"), printable(found$odd_parameter), found$program))
+  }
   gbt_model_from_state(.Call(C_gbt_model_slice, found$state, c(0, rounds), model_meta(fields)))
 }
 
-# list(texts, response): names of classes, NULL for none, and what predicted classes are. classes: as given.
-imported_classes <- function(classes, labels, info) {
+# list(texts, response): names of classes, NULL for none, and what predicted classes are. classes: as given; known:
+# those of the model in the session, where it has as many.
+imported_classes <- function(classes, labels, info, known) {
   n <- switch(labels, CLASS = info$n_outputs, BINARY = 2L, 0L)
+  if (n > 0L && length(known) == n) classes <- known
   if (is.null(classes)) {
     texts <- info$meta[["classes"]] # of the file
     usual <- as.character(seq_len(n) - 1L)

@@ -86,7 +86,8 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #'   most frequent ones and treats the others as missing values, as it did in training. A term of a formula that depends
 #'   on the order of levels, such as `as.integer(f)`, has missing values for new ones. [gbt_unseen()] counts the rows of
 #'   new levels. Where `unseen` is left out and no value of a column that the model uses is known, in 20 rows or more, a
-#'   warning (class `gbt_warning_unseen`) says so.
+#'   warning (class `gbt_warning_unseen`) says so; of texts where the levels are whole numbers (`cat_features`, models
+#'   of [gbt_import()]) in any number of rows.
 #' @param threads Number of threads, see [gbt_threads()]. Does not affect the result.
 #' @param sparse_zero What the absent entries of a sparse matrix are: `"value"` for the number 0, `"missing"`; `NULL`
 #'   for the same as in training.

@@ -37,16 +37,19 @@ gbt_unseen <- function(object, newdata, threads = NULL, ...) {
 }
 
 # A column without any known value is probably coded in another way than in training ("01" for "1", labels for codes).
-# A few rows may have new levels by chance.
+# A few rows may have new levels by chance, but not texts for numbers.
 rows_to_warn_of_unseen <- 20
 
 # data: the new rows, in which the terms of a formula were evaluated.
 warn_unseen <- function(object, frame, data, threads) {
-  if (frame$n_rows < rows_to_warn_of_unseen) return(invisible())
   has <- which(!frame$type %in% enums$feature_type[["numeric"]])
+  texts <- texts_for_numbers(object, frame, has)
+  few <- frame$n_rows < rows_to_warn_of_unseen
+  if (few) has <- texts
+  if (few && length(has) == 0L) return(invisible())
   n <- if (length(has)) .Call(C_gbt_unseen, object$state, object$cache, frame, resolve_threads(threads))
   at <- Filter(function(j) n[j] > 0 && n[j] + sum(is.na(frame_column(frame, j))) == frame$n_rows, has)
-  within <- unknown_in_terms(object$terms, data)
+  within <- if (few) character(0) else unknown_in_terms(object$terms, data)
   if (length(at) + length(within) == 0L) return(invisible())
   sums <- importance_sums(object, object$nrounds, "column")
   used <- sums$feature[sums$frequency > 0]
@@ -54,9 +57,14 @@ warn_unseen <- function(object, frame, data, threads) {
   terms <- lapply(c(design$features[names(design$features) %in% used], design$offset), parse_design)
   columns <- union(intersect(frame$names[at], used), intersect(within, variables_of(terms)))
   if (length(columns) == 0L) return(invisible())
-  warn_gbt("unseen", sprintf(paste("no value of column%s %s is a level of the training data; compare the levels, or",
-                                   "give `unseen` if this is intended"),
-                             if (length(columns) > 1L) "s" else "", enumerate(columns)), columns = columns)
+  how <- if (all(columns %in% frame$names[texts])) {
+    "give the whole numbers that the model takes for levels, such as `as.integer(x) - 1` of a factor `x`,"
+  } else {
+    "compare the levels,"
+  }
+  warn_gbt("unseen", sprintf(paste("no value of column%s %s is a level of the training data; %s or give `unseen` if",
+                                   "this is intended"),
+                             if (length(columns) > 1L) "s" else "", enumerate(columns), how), columns = columns)
 }
 
 # Columns of levels in computed terms of which no value is known.
@@ -68,4 +76,10 @@ unknown_in_terms <- function(design, data) {
     texts <- texts[!is.na(texts)]
     length(texts) > 0L && !any(as_utf8(texts, sprintf("a level of column `%s`", name), name) %in% design$levels[[name]])
   }, intersect(names(design$levels), names(data)))
+}
+
+# Of the columns `at` those whose levels are whole numbers for the model, and texts, none of them a number, here.
+texts_for_numbers <- function(object, frame, at) {
+  at <- at[object$feature_types[match(frame$names[at], object$feature_names)] %in% "category"]
+  Filter(function(j) is.character(frame$levels[[j]]) && !any(grepl("^-?[0-9]+$", frame$levels[[j]])), at)
 }

@@ -25,6 +25,8 @@ def main():
             column = numpy.array([cell[2:] for cell in cells], dtype=object)
         else:
             column = numpy.array([float.fromhex(cell[2:]) if cell else float("nan") for cell in cells])
+            if node.type == "tensor(float)":
+                column = column.astype(numpy.float32)
         inputs[node.name] = column.reshape(-1, 1)
     score, response = session.run(None, inputs)
     for values in numpy.concatenate([score, response], axis=1):

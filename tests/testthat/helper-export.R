@@ -97,3 +97,37 @@ write_cells <- function(rows, file) {
   writeLines(c(paste(enc2utf8(names(rows)), collapse = "\t"), do.call(paste, c(unname(cells), sep = "\t"))), file,
              useBytes = TRUE)
 }
+
+# Rows as predict_peers.py takes them: levels are their positions, or whole numbers of columns that are those.
+peer_numbers <- function(model, rows) {
+  levels <- .Call(C_gbt_model_levels, model$state, model$cache)
+  out <- vapply(seq_along(model$feature_names), function(j) {
+    v <- rows[[model$feature_names[j]]]
+    if (is.factor(v) && model$feature_types[j] != "category") {
+      code <- match(as.character(v), levels[[j]]) - 1
+      return(ifelse(is.na(v), NaN, ifelse(is.na(code), length(levels[[j]]), code)))
+    }
+    as.double(if (is.factor(v)) as.character(v) else v)
+  }, numeric(nrow(rows)))
+  matrix(out, nrow(rows))
+}
+
+# The rows of a model as those of another one with the same columns, whose categories may be codes.
+named_rows <- function(again, x, model, rows) {
+  out <- as.data.frame(x)
+  names(out) <- model$feature_names
+  for (column in names(rows)) {
+    at <- match(column, model$feature_names)
+    if (!is.na(at) && again$feature_types[at] == "factor") out[[column]] <- rows[[column]]
+  }
+  out
+}
+
+# Raw scores of a model whose leaves and sums are float32: what gbt_import() makes of its file for XGBoost.
+float_scores <- function(model, rows) {
+  file <- withr::local_tempfile(fileext = ".ubj")
+  suppressMessages(gbt_export(model, file))
+  again <- gbt_import(file)
+  x <- named_rows(again, peer_numbers(model, rows), model, rows)
+  unname(matrix(as.double(predict(again, x, type = "link", threads = 1)), nrow(rows)))
+}

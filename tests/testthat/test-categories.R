@@ -198,7 +198,8 @@ test_that("negative and the largest numbers have their digits", {
   expect_identical(predict(fit(data.frame(k = rep(digits, 30)), y), data.frame(k = digits)),
                    predict(m, data.frame(k = k)))
   expect_identical(predict(m, data.frame(k = digits)), predict(m, data.frame(k = k)))
-  expect_identical(predict(m, data.frame(k = 11)), predict(m, data.frame(k = "none")))
+  expect_warning(none <- predict(m, data.frame(k = "none")), "whole numbers", class = "gbt_warning_unseen")
+  expect_identical(predict(m, data.frame(k = 11)), none)
 })
 
 test_that("rows of unseen levels are counted", {

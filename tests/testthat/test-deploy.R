@@ -120,6 +120,22 @@ test_that("expressions that R could not evaluate are refused, and the largest ar
   expect_identical(own("layers_of")(1:3, two), 1L)
 })
 
+# What the packages xgboost 3.2, lightgbm 4.6 and catboost 1.2 have in the session, as far as it is looked at: a list of
+# a pointer with attributes, an R6 object, a list. y: levels of a factor as the response.
+live_stand_in <- function(class, file, y = NULL) {
+  if (class == "xgb.Booster") {
+    own <- if (is.null(y)) class else c("xgboost", class)
+    return(structure(list(ptr = NULL, file = file), class = own, params = list(nthread = 1), call = quote(f()),
+                     metadata = if (!is.null(y)) list(y_levels = y, n_targets = length(y))))
+  }
+  if (class == "catboost.Model") return(structure(list(file = file), class = class))
+  processor <- if (!is.null(y)) {
+    structure(list2env(list(factor_levels = y)), class = c("lgb.DataProcessor", "R6"))
+  }
+  structure(list2env(list(file = file, best_iter = -1L, raw = NA, params = list(), data_processor = processor)),
+            class = c(class, "R6"))
+}
+
 test_that("models of other packages in the session are saved by their package and read", {
   files <- c(xgb.Booster = "xgb_numbers.json", lgb.Booster = "lgb_numbers.txt", catboost.Model = "cat_numbers.json")
   asked <- character(0)
@@ -132,10 +148,24 @@ test_that("models of other packages in the session are saved by their package an
   utils::assignInNamespace("has_package", function(package) TRUE, "gbt")
   utils::assignInNamespace("get_exported", saver, "gbt")
   for (class in names(files)) {
-    live <- structure(list(file = files[[class]]), class = class)
+    live <- live_stand_in(class, files[[class]])
     expect_identical(gbt_import(live)$state, gbt_import(test_path("imported", files[[class]]))$state, info = class)
   }
   expect_identical(asked, c("xgboost::xgb.save", "lightgbm::lgb.save", "catboost::catboost.save_model"))
+  # names of the classes are in the session only
+  for (class in c("xgb.Booster", "lgb.Booster")) {
+    file <- c(xgb.Booster = "xgb_classes.json", lgb.Booster = "lgb_classes.txt")[[class]]
+    named <- gbt_import(live_stand_in(class, file, c("u", "v\u00e9", "w")))
+    expect_identical(named$classes, c("u", "v\u00e9", "w"), info = class)
+    expect_identical(gbt_import(live_stand_in(class, file, c("u", "v", "w")), classes = c("a", "b", "c"))$classes,
+                     c("a", "b", "c"))
+    plain <- gbt_import(test_path("imported", file))
+    for (odd in list(NULL, c("u", "v"), c("u", "u", "w"), c("u", NA, "w"), 1:3)) {
+      expect_identical(gbt_import(live_stand_in(class, file, odd))$classes, plain$classes, info = class)
+    }
+    numbers <- live_stand_in(class, files[[class]], c("u", "v"))
+    expect_null(gbt_import(numbers)$classes)
+  }
   utils::assignInNamespace("get_exported", function(package, name) function(...) stop("no handle"), "gbt")
   expect_error(gbt_import(structure(list(), class = "xgb.Booster")), "xgboost could not save.*no handle",
                class = "gbt_error_argument")

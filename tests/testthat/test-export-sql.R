@@ -1,4 +1,5 @@
-# Models as SQL: what SQLite makes of the query, against predict(). GBT_TEST_PEERS is a Python that may have duckdb.
+# Models as SQL: what databases make of the query, against predict(). GBT_TEST_SQL is a Python that may have duckdb, and
+# psycopg2, for PostgreSQL where GBT_TEST_POSTGRES says how to connect.
 
 bits <- function(x) writeBin(as.double(x), raw())
 
@@ -21,6 +22,43 @@ run_sql <- function(file, model, rows, name = "model") {
   }
   list(score = part("_score"), response = part("_response"))
 }
+
+# The same by DuckDB, or by PostgreSQL; NULL where they are not there.
+run_sql_by <- function(where, file, model, rows, name = "model") {
+  script <- test_path("..", "format", "predict_sql.py")
+  python <- Sys.getenv("GBT_TEST_SQL")
+  if (!nzchar(python) || !nzchar(where) || !file.exists(script)) return(NULL)
+  table <- withr::local_tempfile()
+  write_cells(rows, table)
+  said <- withr::local_tempfile()
+  lines <- suppressWarnings(system2(python, c(shQuote(script), shQuote(file), shQuote(table), name, shQuote(where)),
+                                    stdout = TRUE, stderr = said))
+  if (any(grepl("ModuleNotFoundError", readLines(said)))) return(NULL)
+  expect_identical(readLines(said), character())
+  got <- do.call(rbind, lapply(strsplit(lines, "\t", fixed = TRUE), as.double))
+  k <- seq_len(model$n_outputs)
+  list(score = got[, k, drop = FALSE], response = if (ncol(got) > length(k)) got[, -k, drop = FALSE])
+}
+
+test_that("DuckDB and PostgreSQL compute the bits of raw scores, for each kind of model", {
+  models <- export_models()
+  for (kind in names(models)) {
+    m <- models[[kind]]
+    file <- withr::local_tempfile(fileext = ".sql")
+    suppressMessages(gbt_export(m, file))
+    rows <- export_rows(m, if (kind %in% c("usual", "sets")) 1500 else 300)
+    for (where in c("duckdb", Sys.getenv("GBT_TEST_POSTGRES"))) {
+      got <- run_sql_by(where, file, m, rows)
+      if (is.null(got)) next
+      expect_identical(bits(got$score), bits(as_rows(predict(m, rows, type = "link", threads = 1), nrow(rows))),
+                       info = paste(kind, where))
+      if (!is.null(got$response)) {
+        expect_equal(got$response, as_rows(predict(m, rows, threads = 1), nrow(rows)), tolerance = 1e-14,
+                     info = paste(kind, where))
+      }
+    }
+  }
+})
 
 test_that("SQLite computes the bits of raw scores, for each kind of model", {
   models <- export_models()
@@ -62,7 +100,12 @@ test_that("SQL of imported models has their missing values, and their sums", {
     file <- withr::local_tempfile(fileext = ".sql")
     gbt_export(m, file, name = "M_1")
     got <- run_sql(file, m, texts, "M_1")
-    expect_identical(bits(got$score), bits(as_rows(predict(m, x, type = "link", threads = 1), nrow(x))), info = its)
+    want <- as_rows(predict(m, x, type = "link", threads = 1), nrow(x))
+    expect_identical(bits(got$score), bits(want), info = its)
+    for (where in c("duckdb", Sys.getenv("GBT_TEST_POSTGRES"))) {
+      got <- run_sql_by(where, file, m, texts, "M_1")
+      if (!is.null(got)) expect_identical(bits(got$score), bits(want), info = paste(its, where))
+    }
   }
 })
 
@@ -80,7 +123,17 @@ test_that("SQL says which numbers are missing values, quotes names and levels, a
   names(d) <- c("a \"b\" 'c'\n--", "order")
   m <- gbt_train(d, sin(i) + d[[1]] + (d[[2]] == "--"), nrounds = 1100, eta = 0.05, threads = 1)
   gbt_export(m, file)
-  expect_identical(bits(run_sql(file, m, d)$score), bits(predict(m, d, type = "link", threads = 1)))
+  want <- predict(m, d, type = "link", threads = 1)
+  expect_identical(bits(run_sql(file, m, d)$score), bits(want))
+  if (!nzchar(Sys.getenv("GBT_TEST_SQL"))) return()
+  names(d)[1] <- "a \"b\" 'c'%s"
+  d[[2]] <- factor(d[[2]]) # as cells are written
+  m <- gbt_train(d, sin(i) + d[[1]] + (d[[2]] == "--"), nrounds = 1100, eta = 0.05, threads = 1)
+  gbt_export(m, file)
+  for (where in c("duckdb", Sys.getenv("GBT_TEST_POSTGRES"))) {
+    got <- run_sql_by(where, file, m, d)
+    if (!is.null(got)) expect_identical(bits(got$score), bits(predict(m, d, type = "link", threads = 1)), info = where)
+  }
 })
 
 test_that("SQL that databases would not take is refused", {

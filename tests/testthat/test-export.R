@@ -285,20 +285,6 @@ test_that("numbers that stand for missing values, columns that a formula makes, 
                class = "gbt_error_unsupported")
 })
 
-# Rows as predict_peers.py takes them: levels are their positions, or whole numbers of columns that are those.
-peer_numbers <- function(model, rows) {
-  levels <- .Call(C_gbt_model_levels, model$state, model$cache)
-  out <- vapply(seq_along(model$feature_names), function(j) {
-    v <- rows[[model$feature_names[j]]]
-    if (is.factor(v) && model$feature_types[j] != "category") {
-      code <- match(as.character(v), levels[[j]]) - 1
-      return(ifelse(is.na(v), NaN, ifelse(is.na(code), length(levels[[j]]), code)))
-    }
-    as.double(if (is.factor(v)) as.character(v) else v)
-  }, numeric(nrow(rows)))
-  matrix(out, nrow(rows))
-}
-
 # list(score, response): of the program itself. NULL where it is not there: GBT_TEST_PEERS is a Python that has it.
 peer_predict <- function(program, file, model, x) {
   python <- Sys.getenv("GBT_TEST_PEERS")
@@ -312,17 +298,6 @@ peer_predict <- function(program, file, model, x) {
   got <- do.call(rbind, lapply(strsplit(lines, "\t", fixed = TRUE), as.double))
   k <- model$n_outputs
   list(score = got[, seq_len(k), drop = FALSE], response = got[, -seq_len(k), drop = FALSE])
-}
-
-# The rows of a model as those of another one with the same columns, whose categories may be codes.
-named_rows <- function(again, x, model, rows) {
-  out <- as.data.frame(x)
-  names(out) <- model$feature_names
-  for (column in names(rows)) {
-    at <- match(column, model$feature_names)
-    if (!is.na(at) && again$feature_types[at] == "factor") out[[column]] <- rows[[column]]
-  }
-  out
 }
 
 test_that("XGBoost's files are read back and by XGBoost itself as the model with leaves of float32", {

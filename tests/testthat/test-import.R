@@ -232,6 +232,79 @@ test_that("classes are numbers, or have the names that are given", {
                class = "gbt_error_argument")
 })
 
+test_that("counts that files repeat are compared", {
+  read <- function(file) rawToChar(readBin(test_path("imported", file), "raw", 1e6))
+  text <- read("lgb_numbers.txt")
+  trees <- strsplit(text, "\n\nTree=|\nend of trees")[[1]]
+  expect_gt(length(trees), 3)
+  without <- sub(paste0("Tree=", trees[3]), "", text, fixed = TRUE)
+  expect_lt(nchar(without), nchar(text))
+  expect_error(gbt_import(charToRaw(without)), "`tree_sizes` is of another number", class = "gbt_error_format")
+  expect_no_error(gbt_import(charToRaw(sub("tree_sizes=[^\n]*", "", without))))
+  text <- read("xgb_numbers.json")
+  change <- function(from, to) gbt_import(charToRaw(sub(from, to, text)))
+  expect_error(change("\"num_trees\":\"[0-9]+\"", "\"num_trees\":\"2\""), "`num_trees`", class = "gbt_error_format")
+  expect_error(change("\"iteration_indptr\":\\[[0-9,]*", "\"iteration_indptr\":[0,1"), "`iteration_indptr`",
+               class = "gbt_error_format")
+  expect_error(change("\"iteration_indptr\":\\[0,1,", "\"iteration_indptr\":[0,2,"), "different numbers of trees",
+               class = "gbt_error_unsupported")
+})
+
+test_that("parameters that are out of range here are said", {
+  text <- rawToChar(readBin(test_path("imported", "lgb_numbers.txt"), "raw", 1e6))
+  with_alpha <- function(alpha) {
+    changed <- sub("objective=regression", "objective=quantile", text)
+    gbt_import(charToRaw(sub("\\[alpha: [^]]*\\]", sprintf("[alpha: %s]", alpha), changed)))
+  }
+  expect_no_warning(m <- with_alpha("0.25"))
+  expect_identical(m$params$quantile_alpha, 0.25)
+  expect_warning(m <- with_alpha("2"), "`alpha = 2` of LightGBM's file is out of gbt's range",
+                 class = "gbt_warning_import")
+  expect_identical(m$params$quantile_alpha, 0.5)
+})
+
+test_that("CatBoost's categories are found by their hashes, whatever their order and sign", {
+  n <- 300
+  hash <- (seq_len(n) * 2654435761) %% 2^32
+  signed <- ifelse(hash >= 2^31, hash - 2^32, hash)
+  texts <- paste0("t", seq_len(n))
+  whole <- function(x) format(x, scientific = FALSE, trim = TRUE)
+  of_texts <- sprintf("{\"hash\":%s,\"value\":\"%s\"}", whole(hash), texts)
+  level <- rev(seq_len(n))
+  tree <- function(i) {
+    sprintf(paste0("{\"leaf_values\":[0,%d],\"leaf_weights\":[1,1],\"splits\":[{\"cat_feature_index\":0,",
+                   "\"split_type\":\"OneHotFeature\",\"value\":%s}]}"), i, whole(signed[i]))
+  }
+  file <- function(texts = of_texts, trees = seq_len(n)) {
+    charToRaw(sprintf(paste0("{\"features_info\":{\"cat_features_hash\":[%s],\"categorical_features\":[{",
+                             "\"feature_name\":\"f\",\"flat_feature_index\":0,\"values\":[%s]}]},",
+                             "\"oblivious_trees\":[%s],\"scale_and_bias\":[1,[0]]}"),
+                      paste(texts, collapse = ","), paste(whole(signed[level]), collapse = ","),
+                      paste(vapply(trees, tree, ""), collapse = ",")))
+  }
+  m <- gbt_import(file())
+  expect_identical(predict(m, data.frame(f = texts)), as.double(seq_len(n)))
+  expect_identical(predict(m, data.frame(f = c("t0", "t1", NA))), c(0, 1, 0))
+  first <- gbt_import(file(c(of_texts, sprintf("{\"hash\":%s,\"value\":\"again\"}", whole(hash[7])))))
+  expect_identical(predict(first, data.frame(f = texts)), as.double(seq_len(n)))
+  expect_error(gbt_import(file(of_texts[-9])), "lacks texts of categories", class = "gbt_error_unsupported")
+})
+
+test_that("texts for levels that are numbers are a warning, in any number of rows", {
+  m <- gbt_import(test_path("imported", "xgb_codes.json"))
+  coded <- m$feature_names[m$feature_types == "category"][1]
+  x <- as.data.frame(imported_case("xgb_codes.json")$x[1:3, ])
+  names(x) <- m$feature_names
+  x[[coded]] <- factor(c("u", "v", "u"))
+  expect_warning(one <- predict(m, x[1, ]), "give the whole numbers", class = "gbt_warning_unseen")
+  expect_warning(predict(m, x), coded, class = "gbt_warning_unseen")
+  x[[coded]] <- c("u", "v", NA)
+  expect_warning(predict(m, x), coded, class = "gbt_warning_unseen")
+  expect_no_warning(predict(m, x, unseen = "prior"))
+  x[[coded]] <- factor(c("u", "99", "u"))
+  expect_no_warning(predict(m, x))
+})
+
 test_that("what an imported model cannot do is refused by name", {
   its <- imported_case("xgb_numbers.json")
   x <- as.data.frame(its$x)

@@ -13,7 +13,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../base/sort.h"
 #include "decimal.h"
+
+/* Hashes in ascending order, each with its place in a list of the file: hash << 32 | place. */
+typedef struct cat_hashes {
+  uint64_t *key;
+  size_t n;
+} cat_hashes;
 
 typedef struct cat_reader {
   gbti_document *doc;
@@ -23,6 +30,9 @@ typedef struct cat_reader {
   int64_t n_floats, n_categories, n_outputs;
   int32_t *float_column, *category_column; /* by the feature's place in its list */
   uint8_t *nan_right;                      /* by float feature */
+  cat_hashes *levels;                      /* by category feature: places are levels */
+  cat_hashes texts;                        /* places in text_at */
+  size_t *text_at;                         /* values that are texts of hashes */
   size_t *open;                            /* values of a nested tree that are to be read, by node */
   size_t cap_open;
   int has_weights;
@@ -60,37 +70,77 @@ static int64_t count_list(const cat_reader *r, const char *key, size_t *list) {
   return gbti_count(r->doc, *list);
 }
 
-/* The text of a hash; hashes are compared as 32 bits. */
-static gbt_status add_hash(cat_reader *r, int32_t column, int64_t hash) {
-  size_t texts, at;
-  const int64_t n = count_list(r, "cat_features_hash", &texts);
-  const char *text;
-  int64_t its;
-  at = n > 0 ? gbti_first(r->doc, texts) : 0;
-  for (int64_t i = 0; i < n; i++, at = gbti_next(r->doc, at)) {
-    GBT_TRY(gbti_whole(r->doc, get(r, at, "hash"), "hash", -((int64_t)1 << 32), (int64_t)1 << 32, &its));
-    if ((uint32_t)its != (uint32_t)hash) continue;
-    GBT_TRY(gbti_text(r->doc, get(r, at, "value"), "value", &text));
-    return gbti_add_level(r->plant, column, text);
+/* A hash of the file, as 32 bits. */
+static gbt_status hash_of(const cat_reader *r, size_t value, const char *what, uint32_t *out) {
+  int64_t hash;
+  GBT_TRY(gbti_whole(r->doc, value, what, -((int64_t)1 << 32), (int64_t)1 << 32, &hash));
+  *out = (uint32_t)hash;
+  return GBT_OK;
+}
+
+static gbt_status sort_hashes(const cat_reader *r, cat_hashes *list) {
+  uint64_t *scratch;
+  GBT_TRY(gbt_mem_array(&r->plant->mem, list->n, sizeof *scratch, &scratch, r->err));
+  gbt_sort_u64(list->key, NULL, list->n, scratch, NULL);
+  gbt_mem_free(&r->plant->mem, scratch);
+  return GBT_OK;
+}
+
+/* The first place of a hash; -1: there is none. */
+static int64_t find_hash(const cat_hashes *list, uint32_t hash) {
+  size_t beg = 0, end = list->n;
+  while (beg < end) {
+    const size_t middle = beg + (end - beg) / 2;
+    if (list->key[middle] >> 32 < hash)
+      beg = middle + 1;
+    else
+      end = middle;
   }
-  return gbti_not_offered(r->plant, "the file lacks texts of categories; save it with the pool of its data: "
-                                    "`save_model(format = \"json\", pool = )`");
+  return beg < list->n && list->key[beg] >> 32 == hash ? (int64_t)(list->key[beg] & UINT32_MAX) : -1;
+}
+
+/* The hashes whose texts the file has. */
+static gbt_status read_texts(cat_reader *r) {
+  size_t list, at;
+  uint32_t hash;
+  const int64_t n = count_list(r, "cat_features_hash", &list);
+  if (n <= 0) return GBT_OK;
+  if (n > UINT32_MAX) return gbti_document_fault(r->doc, "`cat_features_hash` is too long");
+  GBT_TRY(gbt_mem_array(&r->plant->mem, (size_t)n, sizeof *r->texts.key, &r->texts.key, r->err));
+  GBT_TRY(gbt_mem_array(&r->plant->mem, (size_t)n, sizeof *r->text_at, &r->text_at, r->err));
+  at = gbti_first(r->doc, list);
+  for (size_t i = 0; i < (size_t)n; i++, at = gbti_next(r->doc, at)) {
+    GBT_TRY(hash_of(r, get(r, at, "hash"), "hash", &hash));
+    r->texts.key[i] = (uint64_t)hash << 32 | i;
+    r->text_at[i] = get(r, at, "value");
+  }
+  r->texts.n = (size_t)n;
+  return sort_hashes(r, &r->texts);
 }
 
 /* The levels of a column, in the order of the hashes of its one-hot features. */
-static gbt_status read_levels(cat_reader *r, size_t feature, int32_t column) {
+static gbt_status read_levels(cat_reader *r, size_t feature, int32_t column, cat_hashes *levels) {
   const size_t values = get(r, feature, "values");
   const int64_t n = gbti_count(r->doc, values);
-  int64_t hash;
+  const char *text;
+  uint32_t hash;
   r->plant->column[column].categorical = 1;
   if (n <= 0 || gbti_kind_of(r->doc, values) != GBTI_VALUE_ARRAY) return GBT_OK;
   if (n > GBT_MAX_LEVELS) return gbti_not_offered(r->plant, "a column has more than 65,534 levels");
+  GBT_TRY(gbt_mem_array(&r->plant->mem, (size_t)n, sizeof *levels->key, &levels->key, r->err));
   size_t at = gbti_first(r->doc, values);
-  for (int64_t i = 0; i < n; i++, at = gbti_next(r->doc, at)) {
-    GBT_TRY(gbti_whole(r->doc, at, "values", -((int64_t)1 << 32), (int64_t)1 << 32, &hash));
-    GBT_TRY(add_hash(r, column, hash));
+  for (size_t i = 0; i < (size_t)n; i++, at = gbti_next(r->doc, at)) {
+    GBT_TRY(hash_of(r, at, "values", &hash));
+    levels->key[i] = (uint64_t)hash << 32 | i;
+    const int64_t its = find_hash(&r->texts, hash);
+    if (its < 0)
+      return gbti_not_offered(r->plant, "the file lacks texts of categories; save it with the pool of its data: "
+                                        "`save_model(format = \"json\", pool = )`");
+    GBT_TRY(gbti_text(r->doc, r->text_at[its], "value", &text));
+    GBT_TRY(gbti_add_level(r->plant, column, text));
   }
-  return GBT_OK;
+  levels->n = (size_t)n;
+  return sort_hashes(r, levels);
 }
 
 static gbt_status read_floats(cat_reader *r, uint8_t *taken) {
@@ -103,10 +153,11 @@ static gbt_status read_floats(cat_reader *r, uint8_t *taken) {
 }
 
 static gbt_status read_categories(cat_reader *r, uint8_t *taken) {
+  GBT_TRY(read_texts(r));
   size_t at = r->n_categories > 0 ? gbti_first(r->doc, r->categories) : 0;
   for (int64_t i = 0; i < r->n_categories; i++, at = gbti_next(r->doc, at)) {
     GBT_TRY(column_of(r, at, taken, &r->category_column[i]));
-    GBT_TRY(read_levels(r, at, r->category_column[i]));
+    GBT_TRY(read_levels(r, at, r->category_column[i], &r->levels[i]));
   }
   return GBT_OK;
 }
@@ -124,6 +175,7 @@ static gbt_status read_columns(cat_reader *r) {
   GBT_TRY(gbt_mem_zeros(mem, (size_t)r->n_floats + 1, sizeof *r->float_column, &r->float_column, r->err));
   GBT_TRY(gbt_mem_zeros(mem, (size_t)r->n_floats + 1, 1, &r->nan_right, r->err));
   GBT_TRY(gbt_mem_zeros(mem, (size_t)r->n_categories + 1, sizeof *r->category_column, &r->category_column, r->err));
+  GBT_TRY(gbt_mem_zeros(mem, (size_t)r->n_categories + 1, sizeof *r->levels, &r->levels, r->err));
   GBT_TRY(gbt_mem_zeros(mem, (size_t)r->plant->n_columns + 1, 1, &taken, r->err));
   gbt_status status = read_floats(r, taken);
   if (status == GBT_OK) status = read_categories(r, taken);
@@ -157,13 +209,12 @@ static const cat_objective objectives[] = {{"RMSE", GBT_OBJ_SQUARED_ERROR, NULL}
                                            {"YetiRank", GBT_OBJ_YETI_RANK, NULL},
                                            {"PairLogit", GBT_OBJ_PAIR_LOGIT, NULL}};
 
-static gbt_status read_parameter(cat_reader *r, size_t params, const char *key, gbt_objective *o) {
-  const gbt_objective_param *p = &gbt_objective_info_of(o->kind)->param[0];
+static gbt_status read_parameter(cat_reader *r, size_t params, const char *key, gbt_import_facts *facts) {
   const size_t at = key == NULL ? GBTI_NO_VALUE : get(r, params, key);
   double x = 0.0;
   if (at == GBTI_NO_VALUE) return GBT_OK;
   GBT_TRY(gbti_number(r->doc, at, key, 0, &x));
-  if (x >= p->low && x <= p->high && !(p->open_low && x == p->low) && !(p->open_high && x == p->high)) o->param[0] = x;
+  gbti_set_parameter(r->plant, 0, key, x, facts);
   return GBT_OK;
 }
 
@@ -187,7 +238,7 @@ static gbt_status read_objective(cat_reader *r, gbt_import_facts *facts) {
   snprintf(facts->objective, sizeof facts->objective, "%s", text);
   r->plant->objective = gbt_objective_make(kind, (int32_t)r->n_outputs);
   if (kind == GBT_OBJ_CUSTOM) return GBT_OK;
-  return read_parameter(r, get(r, loss, "params"), key, &r->plant->objective);
+  return read_parameter(r, get(r, loss, "params"), key, facts);
 }
 
 static gbt_status read_scale(cat_reader *r) {
@@ -216,7 +267,8 @@ static gbt_status read_scale(cat_reader *r) {
 static gbt_status read_split(cat_reader *r, size_t split, gbti_new_node *node, int *swap) {
   const size_t type = get(r, split, "split_type");
   double border = 0.0;
-  int64_t at, hash;
+  int64_t at;
+  uint32_t hash;
   *swap = 0;
   if (gbti_text_is(r->doc, type, "FloatFeature")) {
     GBT_TRY(gbti_whole(r->doc, get(r, split, "float_feature_index"), "float_feature_index", 0, r->n_floats - 1, &at));
@@ -233,26 +285,15 @@ static gbt_status read_split(cat_reader *r, size_t split, gbti_new_node *node, i
                             "the others (`one_hot_max_size`) can be imported");
   if (!gbti_text_is(r->doc, type, "OneHotFeature")) return gbti_tree_fault(r->plant, "a split is of an unknown type");
   GBT_TRY(gbti_whole(r->doc, get(r, split, "cat_feature_index"), "cat_feature_index", 0, r->n_categories - 1, &at));
-  GBT_TRY(gbti_whole(r->doc, get(r, split, "value"), "value", -((int64_t)1 << 32), (int64_t)1 << 32, &hash));
-  const size_t feature = r->categories; /* the place of the hash among those of the column is the level */
-  size_t its = gbti_first(r->doc, feature);
-  for (int64_t i = 0; i < at; i++) its = gbti_next(r->doc, its);
-  const size_t values = get(r, its, "values");
-  const int64_t n = gbti_count(r->doc, values);
-  size_t value = n > 0 ? gbti_first(r->doc, values) : 0;
-  for (int64_t i = 0; i < n && gbti_kind_of(r->doc, values) == GBTI_VALUE_ARRAY;
-       i++, value = gbti_next(r->doc, value)) {
-    int64_t known;
-    GBT_TRY(gbti_whole(r->doc, value, "values", -((int64_t)1 << 32), (int64_t)1 << 32, &known));
-    if ((uint32_t)known != (uint32_t)hash) continue;
-    node->feature = r->category_column[at];
-    node->flags = GBT_NODE_CATEGORICAL;
-    node->set_beg = r->plant->n_codes;
-    node->set_n = 1;
-    *swap = 1;
-    return gbti_add_code(r->plant, i);
-  }
-  return gbti_tree_fault(r->plant, "a split is by a category that its column does not have");
+  GBT_TRY(hash_of(r, get(r, split, "value"), "value", &hash));
+  const int64_t level = find_hash(&r->levels[at], hash);
+  if (level < 0) return gbti_tree_fault(r->plant, "a split is by a category that its column does not have");
+  node->feature = r->category_column[at];
+  node->flags = GBT_NODE_CATEGORICAL;
+  node->set_beg = r->plant->n_codes;
+  node->set_n = 1;
+  *swap = 1;
+  return gbti_add_code(r->plant, level);
 }
 
 static void join(gbti_new_node *node, int64_t left, int64_t right, int swap) {
@@ -425,7 +466,8 @@ gbt_status gbti_read_catboost(gbti_document *doc, gbti_plant *plant, gbt_import_
   cat_reader r = {.doc = doc, .plant = plant, .err = plant->err, .has_weights = 1};
   doc->program = plant->program = "CatBoost";
   gbt_status status = read_all(&r, facts);
-  void *blocks[] = {r.float_column, r.category_column, r.nan_right, r.open};
+  for (int64_t i = 0; r.levels != NULL && i < r.n_categories; i++) gbt_mem_free(&plant->mem, r.levels[i].key);
+  void *blocks[] = {r.float_column, r.category_column, r.nan_right, r.open, r.levels, r.texts.key, r.text_at};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&plant->mem, blocks[i]);
   return status;
 }

@@ -12,6 +12,7 @@
 #include "formats.h"
 
 enum { WHOLE_ROWS = 64, TRIES = 8 };
+static const double LARGEST_FLOAT = 3.4028234663852886e38;
 
 typedef struct sample {
   const gbti_outgoing *x;
@@ -33,23 +34,22 @@ static uint32_t draw(sample *s, uint32_t n) {
 }
 
 static double next_up(double x) {
+  if (x - x != 0.0 && x > 0.0) return x;
   if (x == 0.0) return 5e-324;
   return gbt_from_bits(x > 0.0 ? gbt_bits(x) + 1 : gbt_bits(x) - 1);
 }
 
 /* ---- values ---- */
 
-static double float_at_most(double x) { return (double)-gbti_above_f32(-next_up(x)); }
-
 /* At or next below a threshold, and next above it: of the numbers that the format compares. */
 static double at_most(const sample *s, double t) {
-  return t - t == 0.0 && s->x->format->flags & GBTI_FLOATS ? float_at_most(t) : t;
+  return t - t == 0.0 && s->x->format->flags & GBTI_FLOATS ? (double)gbti_at_most_f32(t) : t;
 }
 static double above(const sample *s, double t) {
   if (t - t != 0.0) return t;
   if (!(s->x->format->flags & GBTI_FLOATS)) return next_up(t);
-  const double x = (double)gbti_above_f32(t); /* XGBoost takes no infinities */
-  return x - x == 0.0 ? x : 3.4028234663852886e38;
+  const double x = (double)gbti_above_f32(t);
+  return x - x == 0.0 || !(s->x->format->flags & GBTI_FINITE) ? x : LARGEST_FLOAT;
 }
 
 static gbti_cell number_cell(double x) { return (gbti_cell){x, NULL}; }
@@ -69,14 +69,15 @@ static gbti_cell draw_level(sample *s, int32_t column) {
 /* Which numbers are tried at a threshold. */
 static gbti_cell number_at(const sample *s, double t, uint32_t which) {
   const int floats = (s->x->format->flags & GBTI_FLOATS) != 0;
-  const double most = floats ? 3.4028234663852886e38 : gbt_from_bits((uint64_t)0x7ff << 52);
+  const double most =
+      s->x->format->flags & GBTI_FINITE ? LARGEST_FLOAT : gbt_from_bits((uint64_t)0x7ff << 52);
   switch (which) {
   case 0:
     return number_cell(at_most(s, t));
   case 1:
     return number_cell(above(s, t));
   case 2: /* next below */
-    return number_cell(floats ? float_at_most(-next_up(-at_most(s, t))) : -next_up(-t));
+    return number_cell(floats ? (double)gbti_at_most_f32(-next_up(-at_most(s, t))) : -next_up(-t));
   case 3:
     return number_cell(gbt_nan());
   case 4:

@@ -342,3 +342,12 @@ float gbti_above_f32(double x) {
   while (float_at(place) <= x) place++;
   return (float)float_at(place);
 }
+
+float gbti_at_most_f32(double x) {
+  const int infinite = x - x != 0.0;
+  if (x >= 3.4028234663852886e38) return infinite ? f32_from_bits(0x7f800000u) : 3.4028234663852886e38f;
+  if (x < -3.4028234663852886e38) return f32_from_bits(0xff800000u);
+  int64_t place = place_of((float)x) + 1;
+  while (float_at(place) > x) place--;
+  return (float)float_at(place);
+}

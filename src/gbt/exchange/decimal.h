@@ -28,6 +28,9 @@ int gbti_clear_figures(double x, char *figure, int *exponent);
 /* The smallest float32 above x, which may be +Inf; -Inf has the lowest finite one. x is not NaN. */
 float gbti_above_f32(double x);
 
+/* The largest float32 that is at most x, which is not NaN; it may be infinite. */
+float gbti_at_most_f32(double x);
+
 /* The largest double whose float32 is below t, or, or_equal, not above it: x <= the result says of every double x what
  * (float)x < t, or (float)x <= t, says. t is not NaN. -Inf: there is none but -Inf. */
 double gbti_below_f32(float t, int or_equal);

@@ -27,6 +27,7 @@ typedef struct gbt_import_facts {
   char objective[64];                 /* by the program's name */
   int64_t best_round;                 /* the last round that predicts by default, from 1; 0: all do */
   int raw_only;                       /* 1: the program's responses are not raw scores, but those of the model are */
+  char odd_parameter[64];             /* "alpha = 2", out of gbt's range, and the default is used; "": none is */
   int has_gain, has_cover, has_count; /* whether the file has them for splits and leaves; else they are 0 */
   int32_t n_levels;                   /* of an objective with several levels (see gbt_objective.levels); else 0 */
   double level[GBT_MOST_LEVELS];

@@ -23,7 +23,8 @@ enum {
   GBTI_CAN_LINEAR = 256, /* leaves that are linear in columns; else refused */
   GBTI_CAN_ALL = 511,
   GBTI_OWN_CODES = 512, /* the writer looks at the numbers that stand for missing values */
-  GBTI_FLOATS = 1024    /* compares and adds in float32 */
+  GBTI_FLOATS = 1024,   /* compares and adds in float32 */
+  GBTI_FINITE = 2048    /* takes no infinite numbers */
 };
 
 /* A value of a row. Of a column of numbers: x, NaN is missing. Of one with levels: x is the level's position, NaN is

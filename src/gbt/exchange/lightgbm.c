@@ -26,7 +26,7 @@ typedef struct lgb_reader {
   gbti_plant *plant;
   gbt_error *err;
   const char *next, *end; /* what is not yet read */
-  text_part objective, names, infos;
+  text_part objective, names, infos, sizes;
   int64_t n_features, n_outputs;
   int averages;
   int8_t *missing; /* by feature: the type of its splits, -1: none yet */
@@ -118,6 +118,7 @@ static gbt_status read_header(lgb_reader *r) {
     if (value_of(line, "objective", &value)) r->objective = value;
     if (value_of(line, "feature_names", &value)) r->names = value;
     if (value_of(line, "feature_infos", &value)) r->infos = value;
+    if (value_of(line, "tree_sizes", &value)) r->sizes = value;
     if (value_of(line, "max_feature_idx", &value))
       GBT_TRY(read_whole(r, value, "`max_feature_idx` is not what it must be", (int64_t)(r->end - r->next), &most));
     if (value_of(line, "num_tree_per_iteration", &value))
@@ -160,18 +161,18 @@ static gbt_status read_columns(lgb_reader *r) {
 typedef struct lgb_objective {
   const char *name;
   gbt_objective_kind kind; /* whose responses are LightGBM's; GBT_OBJ_CUSTOM: raw scores */
-  const char *parameter;   /* the line of its parameter at the end of the file, or NULL */
+  const char *parameter;   /* its parameter, which has a line at the end of the file; or NULL */
 } lgb_objective;
 
 static const lgb_objective objectives[] = {{"regression", GBT_OBJ_SQUARED_ERROR, NULL},
                                            {"regression_l1", GBT_OBJ_ABSOLUTE_ERROR, NULL},
-                                           {"huber", GBT_OBJ_HUBER, "\n[alpha: "},
+                                           {"huber", GBT_OBJ_HUBER, "alpha"},
                                            {"fair", GBT_OBJ_CUSTOM, NULL},
                                            {"poisson", GBT_OBJ_POISSON, NULL},
-                                           {"quantile", GBT_OBJ_QUANTILE, "\n[alpha: "},
+                                           {"quantile", GBT_OBJ_QUANTILE, "alpha"},
                                            {"mape", GBT_OBJ_MAPE, NULL},
                                            {"gamma", GBT_OBJ_GAMMA, NULL},
-                                           {"tweedie", GBT_OBJ_TWEEDIE, "\n[tweedie_variance_power: "},
+                                           {"tweedie", GBT_OBJ_TWEEDIE, "tweedie_variance_power"},
                                            {"binary", GBT_OBJ_LOGISTIC, NULL},
                                            {"multiclass", GBT_OBJ_SOFTMAX, NULL},
                                            {"cross_entropy", GBT_OBJ_CROSS_ENTROPY, NULL},
@@ -197,12 +198,13 @@ static int find_number(const lgb_reader *r, const char *text, double *out) {
   return 0;
 }
 
-static void read_parameter(const lgb_reader *r, const char *line, gbt_objective *o) {
-  const gbt_objective_param *p = &gbt_objective_info_of(o->kind)->param[0];
+/* Its line is "[alpha: 0.9]". */
+static void read_parameter(const lgb_reader *r, const char *key, gbt_import_facts *facts) {
+  char line[40];
   double x;
-  if (line == NULL || !find_number(r, line, &x)) return;
-  if (x < p->low || x > p->high || (p->open_low && x == p->low) || (p->open_high && x == p->high)) return;
-  o->param[0] = x;
+  if (key == NULL) return;
+  snprintf(line, sizeof line, "\n[%s: ", key);
+  if (find_number(r, line, &x)) gbti_set_parameter(r->plant, 0, key, x, facts);
 }
 
 /* After the trees, as parameters are behind them. */
@@ -231,7 +233,7 @@ static gbt_status read_objective(lgb_reader *r, gbt_import_facts *facts) {
   snprintf(facts->objective, sizeof facts->objective, "%.*s", (int)(r->objective.n < 63 ? r->objective.n : 63),
            r->objective.n > 0 ? r->objective.at : "");
   r->plant->objective = gbt_objective_make(kind, (int32_t)r->n_outputs);
-  read_parameter(r, parameter, &r->plant->objective);
+  read_parameter(r, parameter, facts);
   if (r->averages) r->plant->sums.rule = GBT_SUM_MEAN;
   if (kind != GBT_OBJ_LOGISTIC || sigmoid == 1.0) return GBT_OK;
   if (!(sigmoid > 0.0) || sigmoid - sigmoid != 0.0) return fault(r, "`sigmoid` is out of range");
@@ -449,6 +451,15 @@ static gbt_status read_tree(lgb_reader *r) {
   return gbti_plant_tree(r->plant);
 }
 
+/* The header has a size for each tree. */
+static gbt_status check_number(const lgb_reader *r) {
+  text_part sizes = r->sizes, word;
+  size_t n = 0;
+  if (sizes.at == NULL) return GBT_OK;
+  while (take_word(&sizes, &word)) n++;
+  return n == r->plant->n_trees ? GBT_OK : fault(r, "`tree_sizes` is of another number of trees");
+}
+
 static gbt_status read_trees(lgb_reader *r) {
   text_part line, value;
   for (;;) {
@@ -456,7 +467,8 @@ static gbt_status read_trees(lgb_reader *r) {
     if (is_text(line, "end of trees")) break;
     if (value_of(line, "Tree", &value)) GBT_TRY(read_tree(r));
   }
-  return r->plant->n_trees % (size_t)r->n_outputs == 0 ? GBT_OK : fault(r, "its last round lacks trees");
+  if (r->plant->n_trees % (size_t)r->n_outputs != 0) return fault(r, "its last round lacks trees");
+  return check_number(r);
 }
 
 /* ---- texts of categories ---- */

@@ -376,6 +376,12 @@ static gbt_status check_thresholds(const gbti_outgoing *x) {
   return status;
 }
 
+/* x <= the result says of every double x what (float)x <= t says. */
+static double threshold_of_floats(const gbti_outgoing *x, double t) {
+  const int has_all = t - t != 0.0 && t > 0.0;
+  return has_all && !(x->format->flags & GBTI_FINITE) ? t : gbti_below_f32(gbti_above_f32(t), 0);
+}
+
 static gbt_status round_to_floats(gbti_outgoing *x) {
   GBT_TRY(check_thresholds(x));
   for (int32_t k = 0; k < x->n_outputs; k++) x->base[k] = to_float(x->base[k]);
@@ -390,7 +396,7 @@ static gbt_status round_to_floats(gbti_outgoing *x) {
       if (node->left == 0)
         GBT_TRY(round_leaf(x, node, x->values + (size_t)x->width * next++));
       else if (!node->by_set)
-        node->number = gbti_below_f32(gbti_above_f32(node->number), 0);
+        node->number = threshold_of_floats(x, node->number);
     }
   if (gbti_sums_at_end(x)) {
     if (x->sums.rule == GBT_SUM_MEAN || x->sums.scale != 1.0)

@@ -68,6 +68,14 @@ gbt_status gbti_add_level(gbti_plant *plant, int32_t column, const char *level) 
   return GBT_OK;
 }
 
+void gbti_set_parameter(gbti_plant *plant, int at, const char *key, double x, gbt_import_facts *facts) {
+  const gbt_objective_param *p = &gbt_objective_info_of(plant->objective.kind)->param[at];
+  if (x >= p->low && x <= p->high && !(p->open_low && x == p->low) && !(p->open_high && x == p->high))
+    plant->objective.param[at] = x;
+  else
+    snprintf(facts->odd_parameter, sizeof facts->odd_parameter, "%s = %.15g", key, x);
+}
+
 gbt_status gbti_add_class(gbti_plant *plant, const char *name) {
   const size_t n = (size_t)plant->n_classes;
   GBT_TRY(gbt_mem_grow(&plant->mem, &plant->classes, &plant->cap_classes, n + 1, sizeof *plant->classes, plant->err));

@@ -70,6 +70,10 @@ gbt_status gbti_name_column(gbti_plant *plant, int32_t column, const char *name)
 /* Bytes of a level that are no UTF-8 become their numbers: <c3>. */
 gbt_status gbti_add_level(gbti_plant *plant, int32_t column, const char *level) GBT_MUST_CHECK;
 
+/* Parameter `at` of the plant's objective, which the file calls key. One that gbt does not allow has its default, and
+ * the facts say so. */
+void gbti_set_parameter(gbti_plant *plant, int at, const char *key, double x, gbt_import_facts *facts);
+
 gbt_status gbti_add_class(gbti_plant *plant, const char *name) GBT_MUST_CHECK;
 
 /* GBT_E_FORMAT: "the XGBoost file is damaged: tree 3: " and the clause. GBT_E_UNSUPPORTED: what gbt does not have. Both

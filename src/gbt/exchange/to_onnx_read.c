@@ -15,14 +15,31 @@ typedef struct onnx_encoder {
   onnx_bytes out; /* what the node gives */
   int32_t column; /* what it takes */
   size_t beg, n;  /* keys of the model's, and as many numbers */
-  const uint8_t *number;
+  onnx_bytes numbers;
+  size_t width; /* bytes of a number */
   double others;
 } onnx_encoder;
 
-enum { FEATURE, TRUE_NODE, FALSE_NODE, TRUE_LEAF, FALSE_LEAF, MISSING, TARGET, ROOT, N_LISTS };
+/* A split: which of a row's features, and the nodes that follow where the answer is yes or no. A leaf: `number` is
+ * added to score `feature`. */
+typedef struct onnx_node {
+  int64_t feature;
+  size_t child[2];
+  double number;
+  size_t member; /* mode ONNX_MEMBER: where its set begins, in numbers */
+  int mode, missing_yes;
+} onnx_node;
+enum { LEAF = -1 }; /* a mode */
+
+/* Lists of whole numbers: of ai.onnx.ml 5, and of 3. */
+enum { FEATURE, TRUE_NODE, FALSE_NODE, MISSING, TRUE_LEAF, FALSE_LEAF, TARGET, ROOT, N_LISTS };
+enum { TREE = TRUE_LEAF, NODE, TARGET_TREE, TARGET_NODE, TARGET_ID, N_FLAT, MOST_LISTS = N_FLAT };
 static const char *const lists[N_LISTS] = {"nodes_featureids", "nodes_truenodeids", "nodes_falsenodeids",
-                                           "nodes_trueleafs",  "nodes_falseleafs",  "nodes_missing_value_tracks_true",
-                                           "leaf_targetids",   "tree_roots"};
+                                           "nodes_missing_value_tracks_true", "nodes_trueleafs", "nodes_falseleafs",
+                                           "leaf_targetids", "tree_roots"};
+static const char *const flat_lists[N_FLAT] = {"nodes_featureids", "nodes_truenodeids", "nodes_falsenodeids",
+                                               "nodes_missing_value_tracks_true", "nodes_treeids", "nodes_nodeids",
+                                               "target_treeids", "target_nodeids", "target_ids"};
 
 typedef struct onnx_model {
   gbt_mem mem;
@@ -32,15 +49,17 @@ typedef struct onnx_model {
   onnx_encoder *encoder;
   onnx_bytes *key;
   int64_t *feature; /* a column, or -1 and less an encoder */
-  int64_t *list[N_LISTS];
-  size_t *member; /* by split: where its set begins, in numbers */
-  size_t n_encoders, cap_encoders, n_keys, cap_keys, n_features, cap_features, n[N_LISTS], cap[N_LISTS];
-  onnx_bytes modes, splits, weights, members;
+  int64_t *list[MOST_LISTS];
+  onnx_node *node;
+  size_t *root; /* n_trees */
+  size_t n_encoders, cap_encoders, n_keys, cap_keys, n_features, cap_features, n[MOST_LISTS], cap[MOST_LISTS];
+  size_t n_trees;
+  onnx_bytes members;
   int64_t n_targets;
   double scale;
   int32_t n_outputs;
-  int has_trees;
-  int how; /* 0: scores are sums; 1: times scale, 2: by scale */
+  int floats; /* numbers of rows and sums are float32 */
+  int how;    /* 0: scores are sums; 1: times scale, 2: by scale */
   int failed;
 } onnx_model;
 
@@ -63,12 +82,22 @@ static int take_varint(onnx_bytes *from, uint64_t *x) {
   return 0;
 }
 
+static int take_word(onnx_bytes *from, uint64_t *x) {
+  *x = 0;
+  if (from->n < 4) return 0;
+  for (int k = 0; k < 4; k++) *x |= (uint64_t)from->at[k] << (8 * k);
+  from->at += 4;
+  from->n -= 4;
+  return 1;
+}
+
 /* The next field; 0: there is none, or `failed`. */
 static int take_field(onnx_model *m, onnx_bytes *from, onnx_field *f) {
   uint64_t tag;
   if (from->n == 0 || m->failed) return 0;
   m->failed = 1;
-  if (!take_varint(from, &tag) || !take_varint(from, &f->whole)) return 0;
+  if (!take_varint(from, &tag)) return 0;
+  if ((tag & 7) == 5 ? !take_word(from, &f->whole) : !take_varint(from, &f->whole)) return 0;
   f->number = (uint32_t)(tag >> 3);
   f->bytes = (onnx_bytes){from->at, 0};
   if ((tag & 7) == 2) {
@@ -76,7 +105,7 @@ static int take_field(onnx_model *m, onnx_bytes *from, onnx_field *f) {
     f->bytes.n = (size_t)f->whole;
     from->at += f->bytes.n;
     from->n -= f->bytes.n;
-  } else if ((tag & 7) != 0) {
+  } else if ((tag & 7) != 0 && (tag & 7) != 5) {
     return 0;
   }
   m->failed = 0;
@@ -121,6 +150,23 @@ static double number_at(onnx_bytes raw, size_t i) {
   return gbt_from_bits(u);
 }
 
+static double float_of(uint32_t bits) {
+  float x;
+  memcpy(&x, &bits, sizeof x);
+  return (double)x;
+}
+
+static double float_at(onnx_bytes raw, size_t i) {
+  uint64_t u;
+  if (i >= raw.n / 4) return gbt_nan();
+  onnx_bytes at = {raw.at + 4 * i, 4};
+  return take_word(&at, &u) ? float_of((uint32_t)u) : gbt_nan();
+}
+
+static onnx_bytes floats_of(onnx_model *m, onnx_bytes node, const char *name) {
+  return field_of(m, attribute_of(m, node, name), ONNX_ATTRIBUTE_FLOATS).bytes;
+}
+
 /* ---- the graph ---- */
 
 static gbt_status read_encoder(onnx_model *m, onnx_bytes node) {
@@ -138,10 +184,12 @@ static gbt_status read_encoder(onnx_model *m, onnx_bytes node) {
     m->key[m->n_keys++] = f.bytes;
     e->n++;
   }
-  const onnx_bytes values = tensor_of(m, node, "values_tensor", ONNX_DOUBLES);
-  e->number = values.at;
-  e->others = number_at(tensor_of(m, node, "default_tensor", ONNX_DOUBLES), 0);
-  if (values.n != 8 * e->n || e->column < 0) m->failed = 1;
+  const onnx_bytes others = attribute_of(m, node, "default_float");
+  e->width = others.n > 0 ? 4 : 8;
+  e->numbers = others.n > 0 ? floats_of(m, node, "values_floats") : tensor_of(m, node, "values_tensor", ONNX_DOUBLES);
+  e->others = others.n > 0 ? float_of((uint32_t)field_of(m, others, ONNX_ATTRIBUTE_FLOAT).whole)
+                           : number_at(tensor_of(m, node, "default_tensor", ONNX_DOUBLES), 0);
+  if (e->numbers.n != e->width * e->n || e->column < 0) m->failed = 1;
   return GBT_OK;
 }
 
@@ -161,8 +209,8 @@ static gbt_status read_concat(onnx_model *m, onnx_bytes node) {
   return GBT_OK;
 }
 
-static gbt_status read_list(onnx_model *m, onnx_bytes node, int which) {
-  onnx_bytes list = attribute_of(m, node, lists[which]);
+static gbt_status read_list(onnx_model *m, onnx_bytes node, const char *name, int which) {
+  onnx_bytes list = attribute_of(m, node, name);
   onnx_field f;
   while (take_field(m, &list, &f)) {
     if (f.number != ONNX_ATTRIBUTE_INTS) continue;
@@ -172,48 +220,137 @@ static gbt_status read_list(onnx_model *m, onnx_bytes node, int which) {
   return GBT_OK;
 }
 
-/* Children are splits after their parents, or leaves. */
-static int trees_are_sound(const onnx_model *m) {
+static gbt_status make_nodes(onnx_model *m, size_t n_nodes, size_t n_trees) {
+  GBT_TRY(gbt_mem_zeros(&m->mem, n_nodes + 1, sizeof *m->node, &m->node, m->err));
+  return gbt_mem_zeros(&m->mem, n_trees + 1, sizeof *m->root, &m->root, m->err);
+}
+
+static int feature_is_known(const onnx_model *m, int64_t feature) {
+  return feature >= 0 && feature < (int64_t)m->n_features;
+}
+
+/* ai.onnx.ml 5: splits, then leaves. Children are splits after their parents, or leaves. */
+static int link_trees(onnx_model *m, onnx_bytes modes, onnx_bytes splits, onnx_bytes weights) {
   const size_t n = m->n[FEATURE], n_leaves = m->n[TARGET];
-  if (m->modes.n != n || m->splits.n != 8 * n || m->weights.n != 8 * n_leaves) return 0;
+  size_t at = 0; /* in the members */
+  if (modes.n != n || splits.n != 8 * n || weights.n != 8 * n_leaves) return 0;
   for (int k = 0; k < TARGET; k++)
     if (m->n[k] != n) return 0;
   for (size_t i = 0; i < n; i++) {
-    if (m->list[FEATURE][i] < 0 || m->list[FEATURE][i] >= (int64_t)m->n_features) return 0;
+    onnx_node *node = &m->node[i];
+    if (!feature_is_known(m, m->list[FEATURE][i])) return 0;
+    *node = (onnx_node){.feature = m->list[FEATURE][i],
+                        .number = number_at(splits, i),
+                        .member = at,
+                        .mode = modes.at[i],
+                        .missing_yes = m->list[MISSING][i] == 1};
     for (int k = 0; k < 2; k++) {
       const int64_t child = m->list[TRUE_NODE + k][i], is_leaf = m->list[TRUE_LEAF + k][i];
       if (child < 0 || child >= (int64_t)(is_leaf ? n_leaves : n) || (!is_leaf && child <= (int64_t)i)) return 0;
+      node->child[k] = (size_t)child + (is_leaf ? n : 0);
     }
+    for (double member = 0.0; node->mode == ONNX_MEMBER && at < m->members.n / 8 && member == member;)
+      member = number_at(m->members, at++);
   }
-  for (size_t i = 0; i < n_leaves; i++)
+  for (size_t i = 0; i < n_leaves; i++) {
     if (m->list[TARGET][i] < 0 || m->list[TARGET][i] >= m->n_targets) return 0;
-  for (size_t t = 0; t < m->n[ROOT]; t++)
+    m->node[n + i] = (onnx_node){.feature = m->list[TARGET][i], .number = number_at(weights, i), .mode = LEAF};
+  }
+  for (size_t t = 0; t < m->n[ROOT]; t++) {
     if (m->list[ROOT][t] < 0 || m->list[ROOT][t] >= (int64_t)n) return 0;
+    m->root[t] = (size_t)m->list[ROOT][t];
+  }
+  m->n_trees = m->n[ROOT];
   return 1;
 }
 
 static gbt_status read_ensemble(onnx_model *m, onnx_bytes node) {
-  size_t at = 0;
-  if (m->has_trees) m->failed = 1;
-  if (m->failed) return GBT_OK;
-  m->has_trees = 1;
-  for (int k = 0; k < N_LISTS; k++) GBT_TRY(read_list(m, node, k));
-  m->n_targets = (int64_t)field_of(m, attribute_of(m, node, "n_targets"), ONNX_ATTRIBUTE_INT).whole;
-  m->modes = tensor_of(m, node, "nodes_modes", ONNX_BYTES);
-  m->splits = tensor_of(m, node, "nodes_splits", ONNX_DOUBLES);
-  m->weights = tensor_of(m, node, "leaf_weights", ONNX_DOUBLES);
+  for (int k = 0; k < N_LISTS; k++) GBT_TRY(read_list(m, node, lists[k], k));
+  GBT_TRY(make_nodes(m, m->n[FEATURE] + m->n[TARGET], m->n[ROOT]));
   m->members = tensor_of(m, node, "membership_values", ONNX_DOUBLES);
   if (field_of(m, attribute_of(m, node, "aggregate_function"), ONNX_ATTRIBUTE_INT).whole != 1 ||
-      m->n_targets != m->n_outputs || !trees_are_sound(m))
+      !link_trees(m, tensor_of(m, node, "nodes_modes", ONNX_BYTES), tensor_of(m, node, "nodes_splits", ONNX_DOUBLES),
+                  tensor_of(m, node, "leaf_weights", ONNX_DOUBLES)))
     m->failed = 1;
-  GBT_TRY(gbt_mem_zeros(&m->mem, m->n[FEATURE] + 1, sizeof *m->member, &m->member, m->err));
-  for (size_t i = 0; i < m->modes.n && !m->failed; i++) {
-    m->member[i] = at;
-    double member = 0.0;
-    while (m->modes.at[i] == ONNX_MEMBER && at < m->members.n / 8 && member == member)
-      member = number_at(m->members, at++);
-  }
   return GBT_OK;
+}
+
+/* Of ai.onnx.ml 3: a place in the lists, which have the nodes of a tree after those of the one before. */
+typedef struct flat_place {
+  int64_t tree;
+  size_t beg, end; /* its nodes */
+  size_t target;   /* the next of the targets, which leaves have in their order */
+  onnx_bytes modes, values, weights;
+} flat_place;
+
+static int link_flat_leaf(onnx_model *m, size_t i, flat_place *at) {
+  const size_t t = at->target++;
+  if (t >= m->n[TARGET_ID] || m->list[TARGET_TREE][t] != at->tree || m->list[TARGET_NODE][t] != m->list[NODE][i] ||
+      m->list[TARGET_ID][t] < 0 || m->list[TARGET_ID][t] >= m->n_targets)
+    return 0;
+  m->node[i] = (onnx_node){.feature = m->list[TARGET_ID][t], .number = float_at(at->weights, t), .mode = LEAF};
+  return 1;
+}
+
+static int link_flat_node(onnx_model *m, size_t i, flat_place *at) {
+  onnx_field mode = {0};
+  while (mode.number != ONNX_ATTRIBUTE_STRINGS)
+    if (!take_field(m, &at->modes, &mode)) return 0;
+  if (m->list[NODE][i] != (int64_t)(i - at->beg)) return 0;
+  if (is_text(mode.bytes, "LEAF")) return link_flat_leaf(m, i, at);
+  if (!is_text(mode.bytes, "BRANCH_LEQ") && !is_text(mode.bytes, "BRANCH_EQ")) return 0;
+  if (!feature_is_known(m, m->list[FEATURE][i])) return 0;
+  onnx_node *node = &m->node[i];
+  *node = (onnx_node){.feature = m->list[FEATURE][i],
+                      .number = float_at(at->values, i),
+                      .mode = is_text(mode.bytes, "BRANCH_EQ") ? ONNX_EQUAL : ONNX_AT_MOST,
+                      .missing_yes = m->list[MISSING][i] == 1};
+  for (int k = 0; k < 2; k++) {
+    const int64_t child = m->list[TRUE_NODE + k][i];
+    if (child <= m->list[NODE][i] || child >= (int64_t)(at->end - at->beg)) return 0;
+    node->child[k] = at->beg + (size_t)child;
+  }
+  return 1;
+}
+
+static int link_flat_trees(onnx_model *m, flat_place at) {
+  const size_t n = m->n[FEATURE], n_targets = m->n[TARGET_ID];
+  if (at.values.n != 4 * n || at.weights.n != 4 * n_targets) return 0;
+  for (int k = 0; k < TARGET_TREE; k++)
+    if (m->n[k] != n) return 0;
+  if (m->n[TARGET_TREE] != n_targets || m->n[TARGET_NODE] != n_targets) return 0;
+  for (size_t i = 0; i < n; i++) {
+    if (i == at.end) {
+      at.tree = (int64_t)m->n_trees;
+      at.beg = i;
+      while (at.end < n && m->list[TREE][at.end] == at.tree) at.end++;
+      m->root[m->n_trees++] = i;
+    }
+    if (m->list[TREE][i] != at.tree || !link_flat_node(m, i, &at)) return 0;
+  }
+  return 1;
+}
+
+static gbt_status read_regressor(onnx_model *m, onnx_bytes node) {
+  m->floats = 1;
+  for (int k = 0; k < N_FLAT; k++) GBT_TRY(read_list(m, node, flat_lists[k], k));
+  GBT_TRY(make_nodes(m, m->n[FEATURE], m->n[FEATURE]));
+  const flat_place first = {.modes = attribute_of(m, node, "nodes_modes"),
+                            .values = floats_of(m, node, "nodes_values"),
+                            .weights = floats_of(m, node, "target_weights")};
+  if (!is_text(field_of(m, attribute_of(m, node, "aggregate_function"), ONNX_ATTRIBUTE_STRING).bytes, "SUM") ||
+      !link_flat_trees(m, first))
+    m->failed = 1;
+  return GBT_OK;
+}
+
+/* The node of the trees. */
+static gbt_status read_trees(onnx_model *m, onnx_bytes node, int flat) {
+  if (m->node != NULL) m->failed = 1;
+  if (m->failed) return GBT_OK;
+  m->n_targets = (int64_t)field_of(m, attribute_of(m, node, "n_targets"), ONNX_ATTRIBUTE_INT).whole;
+  if (m->n_targets != m->n_outputs) m->failed = 1;
+  return flat ? read_regressor(m, node) : read_ensemble(m, node);
 }
 
 static gbt_status read_graph(onnx_model *m, onnx_bytes graph) {
@@ -224,7 +361,8 @@ static gbt_status read_graph(onnx_model *m, onnx_bytes graph) {
     const onnx_bytes type = field_of(m, f.bytes, ONNX_NODE_TYPE).bytes;
     if (is_text(type, "LabelEncoder")) GBT_TRY(read_encoder(m, f.bytes));
     if (is_text(type, "Concat")) GBT_TRY(read_concat(m, f.bytes));
-    if (is_text(type, "TreeEnsemble")) GBT_TRY(read_ensemble(m, f.bytes));
+    if (is_text(type, "TreeEnsemble")) GBT_TRY(read_trees(m, f.bytes, 0));
+    if (is_text(type, "TreeEnsembleRegressor")) GBT_TRY(read_trees(m, f.bytes, 1));
     if (is_text(type, "Constant")) {
       const onnx_bytes tensor = field_of(m, attribute_of(m, f.bytes, "value"), ONNX_ATTRIBUTE_TENSOR).bytes;
       constant = number_at(field_of(m, tensor, ONNX_TENSOR_RAW).bytes, 0);
@@ -234,7 +372,7 @@ static gbt_status read_graph(onnx_model *m, onnx_bytes graph) {
       m->scale = constant;
     }
   }
-  if (m->failed || m->n[ROOT] == 0)
+  if (m->failed || m->n_trees == 0)
     return gbt_fail(m->err, GBT_E_INTERNAL, "the ONNX file that was made cannot be read. Please report this");
   return GBT_OK;
 }
@@ -243,47 +381,46 @@ static gbt_status read_graph(onnx_model *m, onnx_bytes graph) {
 
 static double feature_value(const onnx_model *m, int64_t feature, const gbti_cell *row) {
   const int64_t from = m->feature[feature];
-  if (from >= 0) return row[from].x;
+  if (from >= 0) return m->floats ? (double)(float)row[from].x : row[from].x;
   const onnx_encoder *e = &m->encoder[-1 - from];
   const char *text = row[e->column].text == NULL ? "" : row[e->column].text;
   for (size_t i = 0; i < e->n; i++)
-    if (is_text(m->key[e->beg + i], text)) return number_at((onnx_bytes){e->number, 8 * e->n}, i);
+    if (is_text(m->key[e->beg + i], text)) return e->width == 4 ? float_at(e->numbers, i) : number_at(e->numbers, i);
   return e->others;
 }
 
-static int is_true(const onnx_model *m, size_t node, const gbti_cell *row) {
-  const double x = feature_value(m, m->list[FEATURE][node], row);
-  if (x != x) return m->list[MISSING][node] == 1;
-  if (m->modes.at[node] == ONNX_AT_MOST) return x <= number_at(m->splits, node);
-  for (size_t i = m->member[node];; i++) {
+static int is_yes(const onnx_model *m, const onnx_node *node, const gbti_cell *row) {
+  const double x = feature_value(m, node->feature, row);
+  if (x != x) return node->missing_yes;
+  if (node->mode == ONNX_AT_MOST) return x <= node->number;
+  if (node->mode == ONNX_EQUAL) return x == node->number;
+  for (size_t i = node->member;; i++) {
     const double member = number_at(m->members, i);
     if (member != member) return 0;
     if (member == x) return 1;
   }
 }
 
-static size_t leaf_of(const onnx_model *m, size_t tree, const gbti_cell *row) {
-  for (size_t at = (size_t)m->list[ROOT][tree];;) {
-    const int side = is_true(m, at, row) ? 0 : 1;
-    const size_t child = (size_t)m->list[TRUE_NODE + side][at];
-    if (m->list[TRUE_LEAF + side][at]) return child;
-    at = child;
-  }
+static const onnx_node *leaf_of(const onnx_model *m, size_t tree, const gbti_cell *row) {
+  const onnx_node *node = &m->node[m->root[tree]];
+  while (node->mode != LEAF) node = &m->node[node->child[is_yes(m, node, row) ? 0 : 1]];
+  return node;
 }
 
 static int tree_of(void *state, uint64_t t, const gbti_cell *row, double *values) {
   const onnx_model *m = state;
-  if (t >= m->n[ROOT]) return 0;
-  values[0] = number_at(m->weights, leaf_of(m, (size_t)t, row));
+  if (t >= m->n_trees) return 0;
+  values[0] = leaf_of(m, (size_t)t, row)->number;
   return 1;
 }
 
 static int score_of(void *state, const gbti_cell *row, double *scores) {
   const onnx_model *m = state;
   for (int64_t k = 0; k < m->n_targets; k++) scores[k] = 0.0;
-  for (size_t t = 0; t < m->n[ROOT]; t++) {
-    const size_t leaf = leaf_of(m, t, row);
-    scores[m->list[TARGET][leaf]] += number_at(m->weights, leaf);
+  for (size_t t = 0; t < m->n_trees; t++) {
+    const onnx_node *leaf = leaf_of(m, t, row);
+    const double sum = scores[leaf->feature] + leaf->number;
+    scores[leaf->feature] = m->floats ? (double)(float)sum : sum;
   }
   for (int64_t k = 0; k < m->n_targets && m->how > 0; k++)
     scores[k] = m->how == 1 ? scores[k] * m->scale : scores[k] / m->scale;
@@ -293,13 +430,13 @@ static int score_of(void *state, const gbti_cell *row, double *scores) {
 static void close_onnx(void *state) {
   onnx_model *m = state;
   const gbt_mem mem = m->mem;
-  void *block[] = {m->copy, m->encoder, m->key, m->feature, m->member};
+  void *block[] = {m->copy, m->encoder, m->key, m->feature, m->node, m->root};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) gbt_mem_free(&mem, block[i]);
-  for (int k = 0; k < N_LISTS; k++) gbt_mem_free(&mem, m->list[k]);
+  for (int k = 0; k < MOST_LISTS; k++) gbt_mem_free(&mem, m->list[k]);
   gbt_mem_free(&mem, m);
 }
 
-gbt_status gbti_read_onnx(const gbti_outgoing *x, const uint8_t *bytes, size_t n_bytes, gbti_evaluator *out) {
+static gbt_status read_onnx(const gbti_outgoing *x, const uint8_t *bytes, size_t n_bytes, gbti_evaluator *out) {
   onnx_model *m;
   GBT_TRY(gbt_mem_zeros(&x->mem, 1, sizeof *m, &m, x->err));
   m->mem = x->mem;
@@ -310,4 +447,11 @@ gbt_status gbti_read_onnx(const gbti_outgoing *x, const uint8_t *bytes, size_t n
   GBT_TRY(gbt_mem_array(&m->mem, n_bytes + 1, 1, &m->copy, m->err));
   memcpy(m->copy, bytes, n_bytes);
   return read_graph(m, field_of(m, (onnx_bytes){m->copy, n_bytes}, ONNX_MODEL_GRAPH).bytes);
+}
+
+gbt_status gbti_read_onnx(const gbti_outgoing *x, const uint8_t *bytes, size_t n_bytes, gbti_evaluator *out) {
+  return read_onnx(x, bytes, n_bytes, out);
+}
+gbt_status gbti_read_onnx_float(const gbti_outgoing *x, const uint8_t *bytes, size_t n_bytes, gbti_evaluator *out) {
+  return read_onnx(x, bytes, n_bytes, out);
 }

@@ -93,8 +93,8 @@ static int read_quantiles(const char *text, int64_t n_outputs, gbt_import_facts 
   return 1;
 }
 
-static gbt_status read_parameter(xgb_reader *r, const xgb_objective *o, gbt_objective *to) {
-  const gbt_objective_info *info = gbt_objective_info_of(to->kind);
+static gbt_status read_parameter(xgb_reader *r, const xgb_objective *o, gbt_import_facts *facts) {
+  gbt_objective *to = &r->plant->objective;
   const char *text;
   const size_t group = o->group == NULL ? GBTI_NO_VALUE : get(r, r->objective, o->group);
   const int at = to->kind == GBT_OBJ_AFT ? 1 : 0; /* aft_dist, aft_scale */
@@ -102,9 +102,7 @@ static gbt_status read_parameter(xgb_reader *r, const xgb_objective *o, gbt_obje
   if (get(r, group, o->key) == GBTI_NO_VALUE) return GBT_OK;
   GBT_TRY(gbti_text(r->doc, get(r, group, o->key), o->key, &text));
   if (!first_number(text, &x)) return gbti_document_fault(r->doc, "a parameter of the objective is not a number");
-  const gbt_objective_param *p = &info->param[at];
-  if (x < p->low || x > p->high || (p->open_low && x == p->low) || (p->open_high && x == p->high)) return GBT_OK;
-  to->param[at] = x;
+  gbti_set_parameter(r->plant, at, o->key, x, facts);
   if (to->kind != GBT_OBJ_AFT) return GBT_OK;
   const size_t dist = get(r, group, "aft_loss_distribution");
   to->param[0] = gbti_text_is(r->doc, dist, "extreme") ? 2.0 : gbti_text_is(r->doc, dist, "logistic") ? 1.0 : 0.0;
@@ -129,7 +127,7 @@ static gbt_status read_objective(xgb_reader *r, const xgb_objective *o, gbt_impo
     if (!read_quantiles(text, (int64_t)r->n_outputs, facts)) kind = GBT_OBJ_CUSTOM;
   }
   r->plant->objective = gbt_objective_make(kind, (int32_t)r->n_outputs);
-  return kind == GBT_OBJ_CUSTOM || o->group == NULL ? GBT_OK : read_parameter(r, o, &r->plant->objective);
+  return kind == GBT_OBJ_CUSTOM || o->group == NULL ? GBT_OK : read_parameter(r, o, facts);
 }
 
 /* ---- the base score ---- */
@@ -380,12 +378,29 @@ static gbt_status read_tree(xgb_reader *r, size_t tree, double weight) {
   return gbti_plant_tree(p);
 }
 
+/* The file may say where each round begins. */
+static gbt_status check_rounds(xgb_reader *r, int64_t per_round) {
+  const size_t begs = get(r, r->model, "iteration_indptr");
+  const int64_t n = gbti_count(r->doc, begs);
+  int32_t *beg;
+  if (n <= 0) return GBT_OK;
+  GBT_TRY(gbt_mem_array(&r->plant->mem, (size_t)n, sizeof *beg, &beg, r->err));
+  gbt_status status = gbti_wholes(r->doc, begs, "iteration_indptr", n, 0, INT32_MAX, beg);
+  if (status == GBT_OK && (n - 1) * per_round != r->n_trees)
+    status = gbti_document_fault(r->doc, "`iteration_indptr` is of another number of trees");
+  for (int64_t i = 0; status == GBT_OK && i < n; i++)
+    if (beg[i] != i * per_round) status = gbti_not_offered(r->plant, "its rounds have different numbers of trees");
+  gbt_mem_free(&r->plant->mem, beg);
+  return status;
+}
+
 /* Trees must be in the order of rounds, outputs and parallel trees, as training leaves them. */
 static gbt_status check_order(xgb_reader *r) {
   const size_t info = get(r, r->model, "tree_info");
   const int64_t per_round = (r->width > 1 ? 1 : r->n_outputs) * r->n_parallel;
   int32_t *output;
   if (r->n_trees % per_round != 0) return gbti_not_offered(r->plant, "its last round lacks trees");
+  GBT_TRY(check_rounds(r, per_round));
   GBT_TRY(gbt_mem_array(&r->plant->mem, (size_t)r->n_trees, sizeof *output, &output, r->err));
   gbt_status status = gbti_wholes(r->doc, info, "tree_info", r->n_trees, 0, INT32_MAX, output);
   for (int64_t t = 0; status == GBT_OK && t < r->n_trees; t++) {
@@ -422,9 +437,10 @@ static gbt_status read_trees(xgb_reader *r) {
 /* ---- the file ---- */
 
 static gbt_status read_sizes(xgb_reader *r) {
-  int64_t n_class = 0, n_target = 1;
+  int64_t n_class = 0, n_target = 1, n_said = 0;
   const size_t target = get(r, r->param, "num_target"), class = get(r, r->param, "num_class");
   const size_t param = get(r, r->model, "gbtree_model_param"), parallel = get(r, param, "num_parallel_tree");
+  const size_t said = get(r, param, "num_trees");
   GBT_TRY(gbti_whole(r->doc, get(r, r->param, "num_feature"), "num_feature", 0, INT32_MAX, &r->n_features));
   if (class != GBTI_NO_VALUE) GBT_TRY(gbti_whole(r->doc, class, "num_class", 0, INT32_MAX, &n_class));
   if (target != GBTI_NO_VALUE) GBT_TRY(gbti_whole(r->doc, target, "num_target", 0, INT32_MAX, &n_target));
@@ -441,6 +457,9 @@ static gbt_status read_sizes(xgb_reader *r) {
   r->n_trees = gbti_count(r->doc, r->trees);
   if (r->n_trees < 0 || gbti_kind_of(r->doc, r->trees) != GBTI_VALUE_ARRAY)
     return gbti_document_fault(r->doc, "there are no trees");
+  if (said != GBTI_NO_VALUE) GBT_TRY(gbti_whole(r->doc, said, "num_trees", 0, INT32_MAX, &n_said));
+  if (said != GBTI_NO_VALUE && n_said != r->n_trees)
+    return gbti_document_fault(r->doc, "`num_trees` is not the number of its trees");
   return GBT_OK;
 }
 

@@ -209,6 +209,11 @@ static void floats_above(void) {
       CHECK((double)t > at[k] || isinf(at[k]));
       CHECK((double)nextafterf(t, -INFINITY) <= at[k]);
     }
+    for (int k = 0; k < 3; k++) {
+      const float t = gbti_at_most_f32(at[k]);
+      CHECK((double)t <= at[k]);
+      CHECK((double)nextafterf(t, INFINITY) > at[k] || at[k] == (double)INFINITY);
+    }
   }
 }
 
