@@ -114,9 +114,9 @@ objective_object <- function(name, param = list()) {
 #' a column that is missing in all rows, are errors. Metrics are over all cells where they are means over rows, such as
 #' `rmse` and `logloss`, and else means over the columns for which they are defined, such as `auc`; `"rmse@y2"` is that
 #' of column `y2`. Of up to eight columns the log has the default metric of each as well. Weights are by row; offsets
-#' are a matrix with a column for each. Statistics of categories by the response, `boosting = "ordered"`,
-#' `class_weights` and an objective of your own take one column, as do [gbt_calibrate()], [gbt_conformal()],
-#' [gbt_confusion()], [gbt_curve()] and [gbt_report()].
+#' are a matrix with a column for each, and exposures are given as such offsets, by their logarithms. Statistics of
+#' categories by the response, `boosting = "ordered"`, `class_weights` and an objective of your own take one column, as
+#' does [gbt_confusion()].
 #'
 #' @section Distributions:
 #' A model of a distribution has two scores for each row, and a round has a tree for each:

@@ -6,7 +6,7 @@ stop_failed <- function(model, error) {
     package_state$interrupted <- model
     error$model <- model
     done <- if (model$nrounds == 1L) "1 round is" else sprintf("%d rounds are", model$nrounds)
-    error$message <- sprintf("%s\n%s finished: gbt_last_interrupted() and this condition have the model so far",
+    error$message <- sprintf("%s\n%s finished: field `model` of this condition has the model so far",
                              error$message, done)
   }
   stop(error)

@@ -36,6 +36,10 @@ encode_x <- function(x, sparse_zero = c("value", "missing")) {
     "a source is read by gbt_train(), gbt_cv(), gbt_tune(), gbt_data() and predict(); take some rows as a data frame"
   } else if (in_database(x)) {
     "let gbt_query(connection, statement, label = ) read the rows of a table or query, or take them as a data frame"
+  } else if (inherits(x, c("gbt", "gbt_cv", "gbt_tune"))) {
+    "to train a model again use update() or gbt_refit(), to train it further `init_model`"
+  } else if (inherits(x, "formula")) {
+    "a formula goes to gbt_train() or gbt_cv(); here give columns, and the response as `label`"
   } else if (is.list(x)) {
     "turn it into a data frame first: as.data.frame(x)"
   } else if (is.atomic(x) && is.null(dim(x))) {

@@ -28,7 +28,7 @@ log_exposure <- function(exposure, n_rows, what = "`exposure`", subject = "expos
 exposed_offset <- function(offset, exposure, n_rows) {
   exposed <- log_exposure(exposure, n_rows)
   check_counted_once(exposed, offset, "`offset`")
-  add_offsets(offset, exposed)
+  add_offsets(offset, exposed, "`exposure`")
 }
 
 # An offset that is the logarithm of the exposure would let it count twice. exposed: that logarithm; what: how the
@@ -77,8 +77,18 @@ exposure_column <- function(x, name, lacking) {
 }
 
 # The objective is known when the response is.
-check_exposed <- function(source, objective) {
-  if (!is.null(source$exposed)) check_log_link(objective)
+check_exposed <- function(source, response) {
+  if (is.null(source$exposed)) return(invisible())
+  check_log_link(response$objective)
+  check_exposed_outputs(response$n_outputs)
+}
+
+# A row has one exposure; the outputs of a model may count over different times.
+check_exposed_outputs <- function(n_outputs) {
+  if (n_outputs == 1L) return(invisible())
+  stop_unsupported(sprintf(paste("`exposure` is not offered for a response of several columns; give the logarithms of",
+                                 "the exposures as `offset`, a matrix with a column for each of the %d outputs"),
+                           n_outputs), "exposure")
 }
 
 check_log_link <- function(objective) {
@@ -108,7 +118,10 @@ read_exposure <- function(argument, data) {
 # Logarithms of the exposures of new rows: given as values, one for all, or a column's name; else of the column that the
 # model remembers. NULL where there are none.
 exposure_offset <- function(model, newdata, given, n_rows) {
-  if (!is.null(given)) check_log_link(model$objective)
+  if (!is.null(given)) {
+    check_log_link(model$objective)
+    check_exposed_outputs(model$n_outputs)
+  }
   kept <- if (is.null(given) && nzchar(given_or(model$exposure, ""))) model$exposure
   name <- if (is_column_name(given)) as_utf8(given, "`exposure`") else kept
   if (is.null(name)) {

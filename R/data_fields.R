@@ -72,8 +72,8 @@ check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
   as.double(offset)
 }
 
-# Those of an argument and of offset() terms, which have a number per row.
-add_offsets <- function(a, b) {
+# Those of an argument and of offset() terms or an exposure, which have a number per row. name: of b, in messages.
+add_offsets <- function(a, b, name = "offset() in the formula") {
   if (is.null(a) || is.null(b)) return(if (is.null(a)) b else a)
   plain <- function(v) {
     if (is.data.frame(v)) v <- as.matrix(v)
@@ -83,8 +83,7 @@ add_offsets <- function(a, b) {
   a <- plain(a)
   b <- plain(b)
   if (NROW(a) != NROW(b)) {
-    stop_data(sprintf("`offset` has %s, but offset() in the formula has %.0f", counted(NROW(a), "value"), NROW(b)),
-              "offset")
+    stop_data(sprintf("`offset` has %s, but %s has %.0f", counted(NROW(a), "value"), name, NROW(b)), "offset")
   }
   a + b
 }

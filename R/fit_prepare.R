@@ -115,6 +115,7 @@ check_scale <- function(label, weight, offset, objective) {
   spread <- function(v) if (is.null(v)) 0 else diff(range_of_ranks(v))
   span <- switch(size, SPREAD = spread(label) + spread(offset), LABEL = range_of_ranks(label)[2L], 1)
   heaviest <- if (is.null(weight)) 1 else range_of_ranks(weight)[2L]
+  if (is.na(heaviest) || heaviest < 0) return(invisible()) # the check of weights refuses them
   largest <- span * heaviest
   if (largest == 0 && (span == 0 || heaviest == 0)) return(invisible()) # constant: there is nothing to split for
   how <- if (sum_of_ranks(length(label)) * largest > 1e150) "overflow" else if (largest < 1e-150) "are all 0"

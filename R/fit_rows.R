@@ -60,7 +60,7 @@ rows_of_source <- function(source, request) {
   check_queries(response, metrics, source$group)
   source["position"] <- list(check_position(source$position, n))
   check_position_use(source$position, response$objective, response$param, names(args))
-  check_exposed(source, response$objective)
+  check_exposed(source, response)
   by_query <- trains_on_queries(response, metrics)
   if (by_query) check_undivided(source$group)
   list(source = source, response = response, n = n, by_query = by_query)

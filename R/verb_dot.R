@@ -28,7 +28,7 @@ gbt_dot <- function(model, tree = 1, digits = 4, ...) {
   slopes <- vapply(slope_texts(nodes, digits, Inf), function(s) {
     paste0("\\n", dot_text(s), recycle0 = TRUE, collapse = "")
   }, "")
-  text <- ifelse(leaf, paste0(dot_text(value), slopes),
+  text <- ifelse(leaf, paste0(mean_label(nodes), dot_text(value), slopes),
                  dot_text(paste(plain_text(nodes$feature), plain_text(nodes$split))))
   gain <- ifelse(leaf, "", paste0("\\ngain ", number(nodes$gain)))
   label <- paste0(text, gain, "\\ncover ", number(nodes$cover))

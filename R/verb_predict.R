@@ -229,7 +229,7 @@ predict.gbt <- function(object, newdata,
     out <- predict_rows(its$model, its$x, plan, its_offset, given_or(its_exposure, exposure))
     if (shap && is_text(output)) flat_contributions(out) else out
   }
-  predict_by_chunks(newdata, offset, sink_of(output), object, one)
+  predict_by_chunks(newdata, offset, sink_of(output, object), object, one)
 }
 
 # Predictions of few rows whose columns are of the kinds of training, with default arguments: a fifth of the time that
@@ -252,7 +252,7 @@ predict_rows <- function(object, newdata, plan, offset = NULL, exposure = NULL) 
   exposed <- exposure_offset(object, newdata, exposure, frame$n_rows)
   if (!is.null(exposure)) check_counted_once(exposed, seen$offset, "the offset of the model's formula")
   known <- !is.null(offset) || !is.null(exposed) || (is.null(object$exposure) && !is.null(seen$offset))
-  offset <- add_offsets(add_offsets(offset, seen$offset), exposed)
+  offset <- add_offsets(add_offsets(offset, seen$offset), exposed, "the exposure")
   offset <- check_offset(offset, frame$n_rows, object$n_outputs)
   if (!known && object$has_offset && plan$type != "leaf") warn_no_offset(object)
   if (plan$as_usual) warn_unseen(object, frame, newdata, plan$threads)
@@ -324,7 +324,7 @@ predict_bins <- function(object, data, plan, offset, exposure, output) {
   }
   exposed <- exposure_offset(object, NULL, exposure, n)
   if (!is.null(data$exposed)) check_log_link(object$objective)
-  offset <- if (is.null(offset) && is.null(exposed)) data$offset else add_offsets(offset, exposed)
+  offset <- if (is.null(offset) && is.null(exposed)) data$offset else add_offsets(offset, exposed, "the exposure")
   offset <- check_offset(offset, n, object$n_outputs)
   if (length(object$terms$offset) && is.null(offset)) {
     stop_data("the model's formula has an offset, which bins do not have: give its values as `offset`", "offset")
@@ -335,7 +335,7 @@ predict_bins <- function(object, data, plan, offset, exposure, output) {
   stratum <- stratum_of_rows(object, NULL, plan, n)
   out <- shape_prediction(out, object, plan$type, NULL, plan$at, stratum, resolve_threads(plan$threads))
   if (is.null(output)) return(out)
-  sink <- sink_of(output)
+  sink <- sink_of(output, object)
   on.exit(sink$drop())
   size <- 65536
   for (before in if (n > 0) seq(0, n - 1, size) else 0) {

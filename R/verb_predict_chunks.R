@@ -1,9 +1,16 @@
 # Predictions that go elsewhere than into memory.
 
 # Where predictions go: see predict_by_chunks().
-sink_of <- function(output) {
+# model: of several columns or classes, whose names are no paths.
+sink_of <- function(output, model) {
   if (is.null(output)) return(memory_sink())
   if (is.function(output)) return(function_sink(output))
+  if (is_text(output) && output %in% c(model$columns, model$classes)) {
+    stop_argument(sprintf(paste("`output` is the path of a file for predictions, and \"%s\" is a %s of the model: choose",
+                                "it from the result, predict(...)[, \"%s\"], or write to a file of this name by",
+                                "output = \"./%s\""),
+                          output, if (output %in% model$columns) "column" else "class", output, output), "output")
+  }
   if (is_text(output) && nzchar(output)) return(csv_sink(output))
   given <- if (is.character(output)) quote_value(output) else describe(output)
   stop_argument(sprintf("`output` must be a function, the path of a file, or NULL, not %s", given), "output")

@@ -73,7 +73,7 @@
 #' @param max_depth Maximum depth of a tree; 0 for no limit (then `max_leaves` is needed). How trees grow
 #'   (`grow_policy`) is chosen around it, see [gbt_defaults()].
 #' @param max_leaves Maximum number of leaves of a tree; 0 for no limit. If you give it, trees grow best first
-#'   (`"lossguide"`) unless you give `grow_policy` as well.
+#'   (`"lossguide"`) unless you give `grow_policy` as well. Trees common to several outputs stay symmetric.
 #' @param lambda L2 penalty on leaf values.
 #' @param min_child_weight Minimum sum of hessians in a child node.
 #' @param min_data_in_leaf Minimum number of training rows in a leaf.

@@ -129,7 +129,8 @@ level_set_text <- function(levels, chars) {
 leaf_texts <- function(nodes, digits = 3L, most = 3L) {
   value <- matrix(nodes$value, nrow(nodes), dimnames = list(NULL, colnames(nodes$value)))
   if (ncol(value) == 1L) {
-    return(Map(c, number_label(value[, 1L], digits), slope_texts(nodes, digits, most), USE.NAMES = FALSE))
+    return(Map(c, paste0(mean_label(nodes), number_label(value[, 1L], digits)), slope_texts(nodes, digits, most),
+               USE.NAMES = FALSE))
   }
   name <- plain_text(given_or(colnames(value), seq_len(ncol(value))))
   lapply(seq_len(nrow(value)), function(i) {
@@ -137,6 +138,12 @@ leaf_texts <- function(nodes, digits = 3L, most = 3L) {
     more <- length(name) - length(at)
     c(paste0(name[at], ": ", number_label(value[i, at], digits)), if (more) sprintf("+%d more", more))
   })
+}
+
+# Before the value of each node: that of a leaf with slopes is no intercept.
+mean_label <- function(nodes) {
+  slopes <- unclass(nodes$slopes)
+  ifelse(if (is.null(slopes)) logical(nrow(nodes)) else lengths(slopes) > 0L, "at the mean: ", "")
 }
 
 # "slope of wt: -0.5", a list of texts; those of the features that the tree split by last, which stand first.

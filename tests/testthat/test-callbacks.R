@@ -49,8 +49,8 @@ test_that("an error in a function of the user's gives the finished rounds", {
   expect_s3_class(e, c("my_error", "gbt_error_callback", "gbt_error", "error", "condition"), exact = TRUE)
   expect_identical(e[c("kind", "parameter", "extra")], list(kind = "callback", parameter = "callbacks", extra = 3))
   expect_s3_class(e$error, c("my_error", "error", "condition"), exact = TRUE)
-  expect_identical(conditionMessage(e), paste0("enough\n4 rounds are finished: gbt_last_interrupted() and this ",
-                                               "condition have the model so far"))
+  expect_identical(conditionMessage(e), paste0("enough\n4 rounds are finished: field `model` of this ",
+                                               "condition has the model so far"))
   expect_same_bytes(e$model$state, train(nrounds = 4, eval_train = TRUE)$state)
   expect_same_bytes(gbt_last_interrupted()$state, e$model$state)
   expect_identical(tryCatch(train(nrounds = 9, callbacks = fails_in(2)), my_error = function(e) e$model$nrounds), 2L)

@@ -223,3 +223,41 @@ test_that("a choice that is no text is refused in words", {
     expect_error(gbt_importance(m, type = odd), "`type` must be one of", class = "gbt_error_argument")
   }
 })
+
+test_that("names of columns and classes are no paths for `output`", {
+  i <- 1:40
+  data <- data.frame(x = sin(i), u = i %% 5, v = cos(i))
+  m <- gbt_train(cbind(u, v) ~ x, data, nrounds = 2, min_data_in_leaf = 1)
+  folder <- tempfile()
+  dir.create(folder)
+  old <- setwd(folder)
+  on.exit(setwd(old))
+  expect_error(predict(m, data, output = "v"), "column of the model: choose it from the result",
+               class = "gbt_error_argument")
+  classes <- gbt_train(data["x"], factor(letters[i %% 3 + 1L]), nrounds = 2, min_data_in_leaf = 1)
+  expect_error(predict(classes, data, output = "b"), "class of the model", class = "gbt_error_argument")
+  expect_length(list.files(folder), 0L)
+  predict(m, data, output = "./v")
+  expect_identical(list.files(folder), "v")
+})
+
+test_that("exposures of several columns and negative weights are refused by name", {
+  i <- 1:40
+  data <- data.frame(x = sin(i), u = i %% 5, v = i %% 3, e = 1 + i %% 2)
+  small <- list(nrounds = 2, min_data_in_leaf = 1)
+  expect_error(do.call(gbt_train, c(list(cbind(u, v) ~ x, data, exposure = "e", objective = "poisson"), small)),
+               "`exposure` is not offered for a response of several columns", class = "gbt_error_unsupported")
+  offset <- matrix(log(data$e), 40, 2)
+  m <- do.call(gbt_train, c(list(cbind(u, v) ~ x, data, offset = offset, objective = "poisson"), small))
+  expect_error(predict(m, data, exposure = 2), "not offered for a response of several columns",
+               class = "gbt_error_unsupported")
+  one <- do.call(gbt_train, c(list(u ~ x, data, exposure = "e", objective = "poisson"), small))
+  expect_error(predict(one, data, exposure = data$e, offset = 1), "`offset` has 1 value, but the exposure has 40",
+               class = "gbt_error_data")
+  for (weights in list(rep(-1, 40), -data$e, c(1, rep(-2, 39)))) {
+    for (objective in c("squared_error", "poisson")) {
+      expect_error(do.call(gbt_train, c(list(data["x"], data$u, weights = weights, objective = objective), small)),
+                   "0 or more", class = "gbt_error_data")
+    }
+  }
+})

@@ -12,7 +12,9 @@ static gbt_status read_document(gbti_plant *plant, const uint8_t *bytes, size_t 
     else if (gbti_get(&doc, 0, "features_info") != GBTI_NO_VALUE)
       status = gbti_read_catboost(&doc, plant, facts);
     else
-      status = gbt_fail(plant->err, GBT_E_FORMAT, "the file is JSON or UBJ, but not a model of XGBoost or CatBoost");
+      status = gbt_fail(plant->err, GBT_E_FORMAT,
+                        "the file is JSON or UBJ, but not a model of XGBoost or CatBoost; JSON that gbt_export() has "
+                        "written is for other programs, gbt_save() writes files to load again");
   }
   gbti_document_close(&doc);
   return status;
