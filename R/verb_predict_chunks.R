@@ -6,10 +6,10 @@ sink_of <- function(output, model) {
   if (is.null(output)) return(memory_sink())
   if (is.function(output)) return(function_sink(output))
   if (is_text(output) && output %in% c(model$columns, model$classes)) {
-    stop_argument(sprintf(paste("`output` is the path of a file for predictions, and \"%s\" is a %s of the model: choose",
-                                "it from the result, predict(...)[, \"%s\"], or write to a file of this name by",
-                                "output = \"./%s\""),
-                          output, if (output %in% model$columns) "column" else "class", output, output), "output")
+    stop_argument(sprintf(paste("`output` is the path of a file for predictions, and \"%1$s\" is a %2$s of the model:",
+                                "choose it from the result, predict(...)[, \"%1$s\"], or write to a file of this name",
+                                "by output = \"./%1$s\""),
+                          output, if (output %in% model$columns) "column" else "class"), "output")
   }
   if (is_text(output) && nzchar(output)) return(csv_sink(output))
   given <- if (is.character(output)) quote_value(output) else describe(output)
