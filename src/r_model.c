@@ -456,6 +456,8 @@ static void put_set(SEXP out, R_xlen_t at, const gbt_node_info *node, set_place 
   SET_VECTOR_ELT(sets, at, shared ? VECTOR_ELT(sets, before->row) : set_of(node));
 }
 
+enum { NODES_AT_ONCE = 1 << 12 }; /* nodes between two looks at Ctrl-C: a few milliseconds */
+
 SEXP r_gbt_model_nodes(SEXP state, SEXP cache) {
   SEXP handle = PROTECT(r_model_handle(state, cache));
   const gbt_forest_view *view = gbt_model_forest(r_model_get(handle));
@@ -471,8 +473,8 @@ SEXP r_gbt_model_nodes(SEXP state, SEXP cache) {
   R_xlen_t at = 0;
   for (uint64_t t = 0; t < trees.n_trees; t++) {
     set_place before = {{0}, 0};
-    if (t % 1024 == 1023) R_CheckUserInterrupt(); /* nothing is held but by handles */
     for (uint32_t k = 0; k < gbt_tree_n_nodes(view, t); k++, at++) {
+      if (at % NODES_AT_ONCE == 0) R_CheckUserInterrupt(); /* nothing is held but by handles */
       const gbt_node_info node = gbt_tree_node(view, t, k);
       INTEGER(VECTOR_ELT(out, COL_TREE))[at] = (int)t;
       INTEGER(VECTOR_ELT(out, COL_NODE))[at] = (int)k;
@@ -494,18 +496,21 @@ SEXP r_gbt_model_slopes(SEXP state, SEXP cache) {
   SEXP handle = PROTECT(r_model_handle(state, cache));
   const gbt_forest_view *view = gbt_model_forest(r_model_get(handle));
   const gbt_forest_info trees = gbt_forest_about(view);
-  if (!gbt_forest_has_slopes(view)) {
+  const uint32_t n_units = gbt_forest_n_units(view);
+  if (n_units == 0) {
     UNPROTECT(1);
     return R_NilValue;
   }
+  gbt_slope_unit *unit = (gbt_slope_unit *)R_alloc(n_units, sizeof *unit);
+  memset(unit, 0, n_units * sizeof *unit);
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
   for (int k = 0; k < N_SLOPES; k++)
     SET_VECTOR_ELT(out, k, Rf_allocVector(k < SLOPES_FEATURE ? REALSXP : VECSXP, (R_xlen_t)trees.n_nodes));
   R_xlen_t at = 0;
   for (uint64_t t = 0; t < trees.n_trees; t++) {
-    if (t % 1024 == 1023) R_CheckUserInterrupt(); /* nothing is held but by handles */
     for (uint32_t k = 0; k < gbt_tree_n_nodes(view, t); k++, at++) {
-      const gbt_leaf_slopes leaf = gbt_tree_slopes(view, t, k);
+      if (at % NODES_AT_ONCE == 0) R_CheckUserInterrupt(); /* nothing is held but by handles */
+      const gbt_leaf_slopes leaf = gbt_tree_slopes(view, t, k, unit);
       REAL(VECTOR_ELT(out, SLOPES_INTERCEPT))[at] = leaf.n > 0 ? leaf.intercept : NA_REAL;
       REAL(VECTOR_ELT(out, SLOPES_LOW))[at] = leaf.n > 0 ? leaf.low : NA_REAL;
       REAL(VECTOR_ELT(out, SLOPES_HIGH))[at] = leaf.n > 0 ? leaf.high : NA_REAL;

@@ -51,9 +51,20 @@ gbt_node_info gbt_tree_node(const gbt_forest_view *forest, uint64_t tree, uint32
   return out;
 }
 
-int gbt_forest_has_slopes(const gbt_forest_view *forest) { return forest->linear.n_leaves > 0; }
+_Static_assert((int)GBT_LEAF_TERMS == (int)GBT_LINEAR_MOST, "leaves that hosts read have room for all features");
 
-gbt_leaf_slopes gbt_tree_slopes(const gbt_forest_view *forest, uint64_t tree, uint32_t node) {
+uint32_t gbt_forest_n_units(const gbt_forest_view *forest) {
+  return forest->linear.n_leaves > 0 ? forest->linear.n_grids : 0;
+}
+
+/* NaN where the cuts of the grid have no unit: a file may have any. */
+static gbt_slope_unit unit_of(const gbt_linear_view *linear, const gbt_linear_grid *grid) {
+  gbt_slope_unit out = {.known = 1, .centre = NAN, .up = {NAN, NAN}};
+  (void)gbt_linear_units(linear->cut + grid->beg, grid->n_bins, &out.centre, out.up);
+  return out;
+}
+
+gbt_leaf_slopes gbt_tree_slopes(const gbt_forest_view *forest, uint64_t tree, uint32_t node, gbt_slope_unit *unit) {
   GBT_ASSERT(tree < forest->n_trees && node < forest->trees[tree].n_nodes);
   const gbt_linear_view *linear = &forest->linear;
   const uint32_t of = linear->n_leaves > 0 ? linear->of[forest->trees[tree].node_beg + node] : 0;
@@ -67,11 +78,12 @@ gbt_leaf_slopes gbt_tree_slopes(const gbt_forest_view *forest, uint64_t tree, ui
   for (int32_t k = 0; k < out.n; k++) {
     const gbt_linear_term *term = &linear->term[leaf->term_beg + (uint32_t)k];
     const gbt_linear_grid *grid = &linear->grid[term->grid];
-    double centre = NAN, up[2] = {NAN, NAN};
-    (void)gbt_linear_units(linear->cut + grid->beg, grid->n_bins, &centre, up); /* a file may have any cuts */
+    gbt_slope_unit *its = &unit[term->grid];
+    GBT_ASSERT(term->grid < linear->n_grids);
+    if (!its->known) *its = unit_of(linear, grid);
     out.feature[k] = grid->feat;
-    out.slope[k] = (term->slope * up[0]) * up[1];
-    out.intercept -= out.slope[k] * centre;
+    out.slope[k] = (term->slope * its->up[0]) * its->up[1];
+    out.intercept -= out.slope[k] * its->centre;
   }
   return out;
 }

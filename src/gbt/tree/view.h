@@ -79,9 +79,18 @@ typedef struct gbt_leaf_slopes {
   double slope[GBT_LEAF_TERMS], intercept, low, high;
 } gbt_leaf_slopes;
 
-/* Whether leaves of the forest are linear; and such a leaf. */
-int gbt_forest_has_slopes(const gbt_forest_view *forest);
-gbt_leaf_slopes gbt_tree_slopes(const gbt_forest_view *forest, uint64_t tree, uint32_t node);
+/* The unit of a column's slopes, which takes passes over all of its bins. Begins as zeros. */
+typedef struct gbt_slope_unit {
+  int known;
+  double centre, up[2];
+} gbt_slope_unit;
+
+/* How many columns have slopes; 0: all leaves of the forest are constant. */
+uint32_t gbt_forest_n_units(const gbt_forest_view *forest);
+
+/* A linear leaf. unit: gbt_forest_n_units() of them, the same ones for all leaves of the forest; those of the leaf's
+ * features are known afterwards. */
+gbt_leaf_slopes gbt_tree_slopes(const gbt_forest_view *forest, uint64_t tree, uint32_t node, gbt_slope_unit *unit);
 
 /* How much every feature was used by a range of trees; what lies beyond the last tree is left out. Each array:
  * n_features numbers, overwritten: the sums of gain and cover over the splits by the feature, and the number of these

@@ -217,6 +217,28 @@ static void weigh(use *u, gbt_tree_range trees) {
   free(sums);
 }
 
+/* Slopes of all leaves: features of the model, and the same whether units were known or are made anew. */
+static void read_slopes(const use *u) {
+  const gbt_forest_view *view = &u->model->parts.forest;
+  const size_t n = gbt_forest_n_units(view);
+  if (n == 0) return;
+  gbt_slope_unit *unit = test_alloc(n * sizeof *unit), *fresh = test_alloc(n * sizeof *fresh);
+  memset(unit, 0, n * sizeof *unit);
+  for (uint64_t t = 0; t < view->n_trees; t++)
+    for (uint32_t i = 0; i < gbt_tree_n_nodes(view, t); i++) {
+      const gbt_leaf_slopes leaf = gbt_tree_slopes(view, t, i, unit);
+      memset(fresh, 0, n * sizeof *fresh);
+      const gbt_leaf_slopes again = gbt_tree_slopes(view, t, i, fresh);
+      if (!CHECK(leaf.n >= 0 && leaf.n <= GBT_LEAF_TERMS) || !CHECK_EQ_I64(leaf.n, again.n)) break;
+      for (int32_t k = 0; k < leaf.n; k++) {
+        CHECK(leaf.feature[k] >= 0 && leaf.feature[k] < view->n_features);
+        CHECK_EQ_BYTES(&leaf.slope[k], &again.slope[k], sizeof(double));
+      }
+    }
+  free(unit);
+  free(fresh);
+}
+
 /* ---- contributions ---- */
 
 /* Whether contributions take little: cells of the result, and products of a tree's splits and the players on a way. */
@@ -494,6 +516,7 @@ static void use_all(use *u) {
   gbt_tree_range all = {0, u->model->parts.forest.n_trees}, some = some_rounds(u);
   CHECK(read_everything(u->model) < UINT64_MAX);
   write_again(u);
+  read_slopes(u);
   u->table = make_table(&u->rng, u->model->schema, rows[test_below(&u->rng, 4)]);
   gbt_error err = {0};
   gbt_status status = gbt_binding_new(&u->ctx, &u->table->table, u->model->schema, GBT_UNSEEN_PRIOR, &u->binding, &err);
