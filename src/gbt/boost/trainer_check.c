@@ -160,6 +160,23 @@ static gbt_status check_leaf_model(const gbt_trainer_spec *spec, gbt_error *err)
                      gbt_objective_info_of(spec->objective.kind)->name);
 }
 
+/* Rules of a device for trees that share their splits. */
+static gbt_status check_device_shares(const gbt_trainer_spec *spec, gbt_error *err) {
+  const int together = gbti_grows_together(&spec->objective, &spec->params);
+  if (spec->params.grow_policy != GBT_SYMMETRIC)
+    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "device",
+                       "`multi_strategy = \"multi_output_tree\"` needs `grow_policy = \"symmetric\"` on the device%s; "
+                       "give %s, or use `device = \"cpu\"`",
+                       together ? ", and `sketch = \"projection\"`" : "",
+                       together ? "both" : "that, leave `grow_policy` out");
+  if (!together) return GBT_OK;
+  return gbt_fail_on(err, GBT_E_UNSUPPORTED, "sketch",
+                     "trees that grow by the sum of the gains of all outputs (`sketch = \"none\"`, the default of up "
+                     "to %d columns) are not offered on the device; give `sketch = \"projection\"`, or use "
+                     "`device = \"cpu\"`",
+                     (int)GBTI_TOGETHER_MOST);
+}
+
 gbt_status gbt_trainer_check(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_error *err) {
   GBT_TRY(gbti_check_byte_order("train", err));
   GBT_TRY(gbt_params_check(&spec->params, err));
@@ -172,16 +189,7 @@ gbt_status gbt_trainer_check(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_err
   GBT_TRY(check_hessian(spec, err));
   GBT_TRY(check_leaf_model(spec, err));
   GBT_TRY(gbt_shared_splits_check(&spec->objective, &spec->params, err));
-  if (gbti_grows_together(&spec->objective, &spec->params) && spec->device != NULL)
-    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "sketch",
-                       "trees that grow by the sum of the gains of all outputs (`sketch = \"none\"`, the default of up "
-                       "to %d columns) are not offered on the device; give `sketch = \"projection\"`, or use "
-                       "`device = \"cpu\"`",
-                       (int)GBTI_TOGETHER_MOST);
-  if (gbt_splits_are_shared(&spec->params) && spec->params.grow_policy != GBT_SYMMETRIC && spec->device != NULL)
-    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "device",
-                       "`multi_strategy = \"multi_output_tree\"` needs `grow_policy = \"symmetric\"` on the device; "
-                       "give that, leave `grow_policy` out, or use `device = \"cpu\"`");
+  if (spec->device != NULL && gbt_splits_are_shared(&spec->params)) GBT_TRY(check_device_shares(spec, err));
   if (spec->params.boosting == GBT_BOOSTING_ORDERED)
     GBT_TRY(gbt_supporting_check(ctx, &spec->objective, &spec->train->rows, err));
   if (spec->n_valid < 0 || spec->n_valid > GBT_MAX_VALID)
