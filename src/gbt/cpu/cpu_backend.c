@@ -120,7 +120,9 @@ static gbt_status choose(gbt_ctx *ctx, gbt_backend *self, int32_t *n, gbt_error 
     cpu_turn_to(be, k);
     gbt_frontier_select(&be->fr, step_size(be));
     cpu_hist_release_dropped(be);
-    GBT_ASSERT(k == 0 || *n == (int32_t)be->fr.n_chosen);
+    GBT_ASSERT(k == 0 || *n == (int32_t)be->fr.n_chosen); /* all trees choose the same nodes */
+    for (size_t i = 0; k > 0 && i < be->fr.n_chosen; i++)
+      GBT_ASSERT(be->fr.chosen[i] == be->together.tree[0].fr.chosen[i]);
     *n = (int32_t)be->fr.n_chosen;
     if (*n > 0) continue;
     cpu_hist_release_all(be);

@@ -88,7 +88,8 @@ static gbt_status plan_pair(gbt_ctx *ctx, cpu_backend *be, int32_t left, gbt_err
   }
   /* first of all: a parent that was chosen ahead is open, its histogram might be taken now */
   cpu_hist_inherit(be, l->parent, large);
-  if (gbt_grow_rows(&node[small]) == 0) return GBT_OK; /* only symmetric growth makes empty children */
+  /* only symmetric growth makes empty children: by nodes a split with an empty side gains exactly 0 in every tree */
+  if (gbt_grow_rows(&node[small]) == 0) return GBT_OK;
   GBT_TRY(cpu_hist_take(ctx, be, small, err));
   GBT_TRY(plan_build(be, small, err));
   GBT_TRY(

@@ -18,7 +18,8 @@ void cpu_leaf_close(cpu_backend *be) {
   gbt_export_free(&be->mem, &be->leaf.out);
 }
 
-/* A chunk's share of the fine sum: what 16 bits dropped; where leaves do not know their sums, the coarse sum too. */
+/* A chunk's share of the fine sum: what 16 bits dropped; where leaves do not know their sums (cpu_sums_are_known), the
+ * coarse sum too. */
 static void fine_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
   cpu_chunk *chunk = &be->rows.chunk[task];

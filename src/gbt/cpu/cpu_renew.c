@@ -6,9 +6,9 @@
  * node's chunks are added, and those of the ranks. AT_ONCE such nodes at a time, so that their weights take a few
  * megabytes.
  *
- * Below a kept node of a symmetric tree leaves have that node's value, so it is the node that is searched. With
- * monotone constraints the children of some splits are searched as well (tree/grow_node.h); the rows of a node are
- * side by side, whatever it was split into. */
+ * Below a kept node, of a symmetric tree or of trees that grow together, leaves have that node's value, so it is the
+ * node that is searched. With monotone constraints the children of some splits are searched as well (tree/grow_node.h);
+ * the rows of a node are side by side, whatever it was split into. */
 #include <string.h>
 
 #include "../base/comm.h"

@@ -18,7 +18,7 @@ typedef struct cpu_search {
   int32_t feat, n_bins,
       zero_bin;        /* zero_bin >= 0: this code is not in the histogram; it follows from the node's total */
   int32_t has_missing; /* the missing code may hold something */
-  int packed;          /* the sparse part of the node's histogram is */
+  int packed;          /* 1: the sparse part of the node's histogram is packed */
   const gbt_grow_node *node;
   gbt_rated rated; /* the node's */
   gbt_units unit;

@@ -9,7 +9,7 @@
  *             the node
  *
  * A node is searched if it could be split in one of the trees. With a single tree the result would be that of
- * cpu_split.c. */
+ * cpu_split.c, but for sets of levels: their order and gains are rounded in other places. */
 #include "cpu_layer_impl.h"
 #include "cpu_split_impl.h"
 
@@ -23,9 +23,13 @@ static size_t left_words(const cpu_backend *be) { return 2 * (size_t)be->togethe
 static cpu_search *inputs_of(const cpu_backend *be, size_t i) { return be->together.in + i * (size_t)be->together.n; }
 
 /* Of a node, a tree that could be split there; there is one. */
-static cpu_search *one_of(cpu_search *in) {
-  while (in->node == NULL) in++;
-  return in;
+static cpu_search *one_of(const cpu_backend *be, cpu_search *in) {
+  int32_t k = 0;
+  while (in[k].node == NULL) {
+    k++;
+    GBT_ASSERT(k < be->together.n);
+  }
+  return &in[k];
 }
 
 /* ---- what is known of nodes ---- */
@@ -89,16 +93,16 @@ static void put_ratios(const cpu_backend *be, cpu_search *in, int32_t feat, cpu_
     }
   }
   cpu_together_ratios(be, n, g, h);
-  one_of(in)->ratio = g;
+  one_of(be, in)->ratio = g;
 }
 
 /* The levels of a node in order, to scratch->level, and which sets are tried. */
 static void order_levels(const cpu_backend *be, cpu_search *in, int32_t feat, cpu_candidates *c, cpu_scratch *scratch) {
   put_ratios(be, in, feat, scratch);
   c->order = scratch->level;
-  c->n_placed = cpu_order_levels(one_of(in), scratch, (int32_t)be->params->max_cat_threshold);
+  c->n_placed = cpu_order_levels(one_of(be, in), scratch, (int32_t)be->params->max_cat_threshold);
   c->most = gbt_set_most(be->params, c->n_placed);
-  cpu_mark_sets(one_of(in), c, scratch->tried);
+  cpu_mark_sets(one_of(be, in), c, scratch->tried);
 }
 
 /* Gains of all trees into the sums of the scratch. */
@@ -151,7 +155,7 @@ static void best_set(const cpu_backend *be, const cpu_together_node *rules, cons
 /* The first and last bin that hold something in one of the trees; low > high: none does. */
 static void filled_bins(const cpu_backend *be, cpu_search *in, int32_t *low, int32_t *high) {
   *high = -1;
-  *low = one_of(in)->n_bins;
+  *low = one_of(be, in)->n_bins;
   for (int32_t k = 0; k < be->together.n; k++) {
     if (in[k].node == NULL) continue;
     const node_codes codes = codes_of(&in[k]);
@@ -257,7 +261,7 @@ static void left_task(void *arg, int64_t task, int thread) {
   if (split->kind == GBT_SPLIT_NONE || !is_owned(be, split->feat)) return;
   if (split->kind == GBT_SPLIT_SET) {
     put_ratios(be, in, split->feat, scratch);
-    cpu_set_bits(one_of(in), scratch, split, be->fr.sets + node->set_beg);
+    cpu_set_bits(one_of(be, in), scratch, split, be->fr.sets + node->set_beg);
   } else if (split->kind == GBT_SPLIT_ONEHOT) {
     be->fr.sets[node->set_beg + (uint32_t)(split->bin >> 5)] |= 1u << (split->bin & 31);
   }
@@ -287,11 +291,12 @@ static gbt_status put_split(cpu_backend *be, int32_t id, size_t i, gbt_error *er
 static gbt_status split_nodes(gbt_ctx *ctx, cpu_backend *be, cpu_split_job *job, size_t n, gbt_error *err) {
   cpu_together *t = &be->together;
   const size_t words = left_words(be);
-  size_t beg = 0, end = 0;
+  size_t beg = be->fr.n_set_words, end = 0;
   for (int32_t k = t->n; k-- > 0;) { /* the first one last: it has the turn then */
     cpu_turn_to(be, k);
-    beg = be->fr.n_set_words;
+    GBT_ASSERT(be->fr.n_set_words == beg);
     for (size_t i = 0; i < n; i++) GBT_TRY(put_split(be, job->node[i], i, err));
+    GBT_ASSERT(k == t->n - 1 || be->fr.n_set_words == end);
     end = be->fr.n_set_words;
   }
   memset(t->left, 0, n * words * sizeof *t->left);

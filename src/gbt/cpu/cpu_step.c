@@ -1,9 +1,9 @@
 /* Further Newton steps for the values of leaves (tree/leaf_step.h says which).
  *
  *   begin    every node has the value of its first step
- *   chunks   rows of the nodes whose values still move, CPU_TASK_ROWS at most: leaves, kept nodes of symmetric trees
- *            (whose children have their values), and all nodes where values are smoothed. A node's rows are side by
- *            side, whatever it was split into
+ *   chunks   rows of the nodes whose values still move, CPU_TASK_ROWS at most: leaves, kept nodes (whose children
+ *            have their values) of symmetric trees and of trees that grow together, and all nodes where values are
+ *            smoothed. A node's rows are side by side, whatever it was split into
  *   maxima   of the gradients at score + value, by node; of all ranks
  *   sums     of the same gradients in fixed point; of all ranks
  *   take     values move; again from `chunks` on, until none does or there was the last step
