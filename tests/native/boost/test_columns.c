@@ -176,6 +176,37 @@ static void sizes_do_not_count(void) {
   }
 }
 
+/* Trees of several outputs whose gradients have different widths, over features that are kept by their entries: one
+ * has a label far away, and its sums in histograms are not packed as those of the others are. */
+static int widths_of_columns(int32_t far, gbt_policy_kind policy) {
+  enum { ROWS = 4000, COLUMNS = 12, OUTPUTS = 3 };
+  made_kind kinds[COLUMNS] = {[9] = MADE_BELL, [10] = MADE_FACTOR, [11] = MADE_HOLES};
+  for (int c = 0; c < 9; c++) kinds[c] = MADE_ZEROS;
+  made *m = made_new(3, ROWS, COLUMNS, kinds);
+  made_columns(m, GBT_OBJ_SQUARED_ERROR, OUTPUTS, 0, 6);
+  m->label[far * ROWS + 7] = 1e6;
+  made *sparse = made_sparse(m, 50);
+  train_job job = job_make(sparse, GBT_OBJ_SQUARED_ERROR, OUTPUTS, 4);
+  job.spec.params.multi_strategy = 1;
+  job.spec.params.sketch = GBT_SKETCH_NONE;
+  job.spec.params.grow_policy = policy;
+  if (policy == GBT_LOSSGUIDE) job.spec.params.max_leaves = 63;
+  const train_how plain = {1, 0, GBT_SIMD_AUTO, NULL}, other = {3, 7, GBT_SIMD_SCALAR, NULL};
+  trained *a = train(&job, &plain), *b = train_naively(&job), *c = train(&job, &other);
+  int ok = CHECK(a != NULL && b != NULL && c != NULL);
+  ok = ok && CHECK(a->n_sparse > 0 && a->forest->n_nodes > 20) && same_trained(a, b) && same_trained(a, c);
+  trained_free(a), trained_free(b), trained_free(c);
+  made_free(sparse);
+  made_free(m);
+  return ok;
+}
+
+static void columns_of_several_widths(void) {
+  for (int policy = GBT_DEPTHWISE; policy <= GBT_SYMMETRIC; policy++)
+    for (int32_t far = 0; far < 3; far++)
+      if (!widths_of_columns(far, (gbt_policy_kind)policy)) test_note("policy %d, column %d", policy, (int)far + 1);
+}
+
 static train_job job_of_two(made *m, int32_t K, int policy) {
   train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, K, 6);
   job.spec.params.multi_strategy = K > 1;
@@ -311,6 +342,7 @@ void suite_columns(void) {
   RUN(trainings_are_the_naive_ones);
   RUN(levels_share_splits_as_the_naive_ones);
   RUN(sizes_do_not_count);
+  RUN(columns_of_several_widths);
   RUN(columns_in_any_order);
   RUN(metrics_of_all_columns);
   RUN(metrics_that_a_column_lacks);
