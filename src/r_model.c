@@ -489,18 +489,10 @@ SEXP r_gbt_model_nodes(SEXP state, SEXP cache) {
 
 enum { SLOPES_INTERCEPT, SLOPES_LOW, SLOPES_HIGH, SLOPES_FEATURE, SLOPES_SLOPE, N_SLOPES };
 
-/* Of all nodes, for models that have linear leaves: intercept, low and high (NA of others); lists of the features and
- * slopes of each (NULL of others). NULL: all leaves are constant. */
-SEXP r_gbt_model_slopes(SEXP state, SEXP cache) {
+/* Of a forest that has linear leaves, whose columns have n_units > 0 units. */
+static SEXP slopes_of(const gbt_forest_view *view, uint32_t n_units) {
   static const char *names[] = {"intercept", "low", "high", "feature", "slope", ""};
-  SEXP handle = PROTECT(r_model_handle(state, cache));
-  const gbt_forest_view *view = gbt_model_forest(r_model_get(handle));
   const gbt_forest_info trees = gbt_forest_about(view);
-  const uint32_t n_units = gbt_forest_n_units(view);
-  if (n_units == 0) {
-    UNPROTECT(1);
-    return R_NilValue;
-  }
   gbt_slope_unit *unit = (gbt_slope_unit *)R_alloc(n_units, sizeof *unit);
   memset(unit, 0, n_units * sizeof *unit);
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
@@ -525,6 +517,17 @@ SEXP r_gbt_model_slopes(SEXP state, SEXP cache) {
       }
     }
   }
+  UNPROTECT(1);
+  return out;
+}
+
+/* Of all nodes, for models that have linear leaves: intercept, low and high (NA of others); lists of the features and
+ * slopes of each (NULL of others). NULL: all leaves are constant. */
+SEXP r_gbt_model_slopes(SEXP state, SEXP cache) {
+  SEXP handle = PROTECT(r_model_handle(state, cache));
+  const gbt_forest_view *view = gbt_model_forest(r_model_get(handle));
+  const uint32_t n_units = gbt_forest_n_units(view);
+  SEXP out = PROTECT(n_units > 0 ? slopes_of(view, n_units) : R_NilValue);
   UNPROTECT(2);
   return out;
 }
