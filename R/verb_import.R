@@ -71,7 +71,7 @@
 #' @concept XGBoost model
 #' @concept LightGBM model
 #' @concept CatBoost model
-#' @concept migrate from xgboost, lightgbm or catboost
+#' @concept migrate from xgboost lightgbm catboost
 #' @examples
 #' file <- system.file("extdata", "xgboost.json", package = "gbt")
 #' m <- gbt_import(file)

@@ -5,15 +5,19 @@
 #   sh tools/check-systems.sh BUILD [SYSTEM ...]      BUILD: a folder for objects; by default the first four systems
 #
 #   aarch64   64-bit ARM by gcc, run by qemu
-#   musl      musl's C library
-#   windows   by mingw, run by wine. Besides, configure.win must find threads, and the glue compile without a warning
-#             and link, with the engine, to a DLL that needs nothing but R's and Windows' own symbols. With
-#             GBT_TEST_FORM=long all suites of the host, with pages in memory and in files
-#   macos     what compilers and headers allow without Apple's: clang checks the syntax of engine, src/mpi and glue for
-#             arm64-apple-macos, with musl's headers for Apple's
+#   musl      musl's C library, by the compiler's C23
+#   windows   by mingw, run by wine. Besides, configure.win must find threads, and the glue compile without a warning,
+#             for the library of R 4.1 (msvcrt) and that of newer ones (UCRT, and C23), and link, with the engine, to a
+#             DLL that needs nothing but R's and Windows' own symbols. With GBT_TEST_FORM=long all suites of the host,
+#             with pages in memory and in files
+#   macos     for arm64 and x86_64, by zig where it is here, which has macOS's headers and lists of its symbols:
+#             configure must find what is there, and the package's library compile without a warning and link with
+#             nothing but R's and macOS's own symbols. Else clang checks the syntax for arm64, with musl's headers
 #   i686      32-bit x86 with SSE2 (Debian: gcc-12-multilib), whose flags configure must add
+#   s390x     by gcc, where the high byte of numbers comes first: trainings must be refused
 #
-# A system whose compiler is not here is skipped. Ends with "N passed, N failed".
+# ZIG: the command of zig (https://ziglang.org), "zig" by default. A system whose compiler is not here is
+# skipped. Ends with "N passed, N failed".
 set -u
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -67,6 +71,22 @@ check_musl() {
   native musl
 }
 
+zig=${ZIG:-zig}
+
+# The words must be those of gbti_check_byte_order().
+check_s390x() {
+  has s390x s390x-linux-gnu-gcc qemu-s390x-static || return 0
+  make -s -C "$root/tests/native" -j "$jobs" VARIANT=other TOOL_other=s390x-linux-gnu-gcc \
+    AR_other=s390x-linux-gnu-ar STD_other=-std=gnu11 BUILD="$build/s390x" SUITES=digests all >"$build/s390x.txt" 2>&1
+  qemu-s390x-static "$build/s390x/other/gbt_test" digests >>"$build/s390x.txt" 2>&1
+  status=0
+  if ! grep -q "cannot train on this machine: it stores numbers high byte first" "$build/s390x.txt"; then
+    status=1
+    tail -5 "$build/s390x.txt"
+  fi
+  count "$status" "a machine whose high bytes come first refuses to train"
+}
+
 # An R whose compiler is another: all that configure asks.
 other_r() { # FOLDER COMPILER
   mkdir -p "$1/bin"
@@ -91,7 +111,9 @@ check_glue() {
   library=$(Rscript -e 'cat(file.path(R.home("lib"), "libR.so"))')
   status=0
   for file in "$root"/src/r_*.c "$root"/src/mpi/*.c; do
-    $mingw -std=gnu11 -O1 -D_UCRT -DR_NO_REMAP -DSTRICT_R_HEADERS -DGBT_NO_DLOPEN $warnings -I"$include" \
+    $mingw -std=gnu11 -fsyntax-only -DR_NO_REMAP -DSTRICT_R_HEADERS -DGBT_NO_DLOPEN $warnings -I"$include" "$file" ||
+      status=1
+    $mingw -std=gnu2x -O1 -D_UCRT -DR_NO_REMAP -DSTRICT_R_HEADERS -DGBT_NO_DLOPEN $warnings -I"$include" \
       -c "$file" -o "$folder/$(basename "$file" .c).o" || status=1
   done
   count "$status" "the glue compiles for Windows"
@@ -143,14 +165,58 @@ check_windows() {
   fi
 }
 
+# The package's library by what configure has written into a folder (configured), as R's make would link it.
+library_of() { # FOLDER COMPILER LIBRARY_OF_R
+  cat >"$1/src/link.mk" <<END
+include Makevars
+CC = $2
+ALL_CPPFLAGS = -I$(Rscript -e 'cat(R.home("include"))') \$(PKG_CPPFLAGS)
+ALL_CFLAGS = -fPIC -O2 $warnings \$(PKG_CFLAGS)
+\$(SHLIB): \$(OBJECTS); \$(CC) -shared -o \$@ \$(OBJECTS) $3 \$(PKG_LIBS)
+.c.o: ; \$(CC) \$(ALL_CPPFLAGS) \$(ALL_CFLAGS) -c \$< -o \$@
+END
+  make -s -C "$1/src" -j "$jobs" -f link.mk SHLIB=gbt.so all
+}
+
+# What R's library has, as a text that linkers for macOS read in place of it.
+symbols_of_r() {
+  printf -- '--- !tapi-tbd\ntbd-version: 4\ntargets: [ x86_64-macos, arm64-macos ]\n'
+  printf "install-name: '/Library/Frameworks/R.framework/Resources/lib/libR.dylib'\n"
+  printf 'exports:\n  - targets: [ x86_64-macos, arm64-macos ]\n    symbols: [ '
+  nm -D --defined-only "$(Rscript -e 'cat(file.path(R.home("lib"), "libR.so"))')" |
+    awk '{ printf "%s_%s", s, $3; s = ", " }'
+  printf ' ]\n...\n'
+}
+
+macos_by_zig() { # ARCHITECTURE
+  folder=$build/macos-$1
+  compiler="$zig cc -target $1-macos"
+  configured "$folder" "$compiler" configure
+  status=$(cat "$folder/status")
+  if ! grep -q "threads in the C library" "$folder/said"; then status=1; fi
+  count "$status" "configure for macOS, $1, with threads"
+  symbols_of_r >"$folder/libR.tbd"
+  status=0
+  library_of "$folder" "$compiler" "$folder/libR.tbd" || status=1
+  count "$status" "the library for macOS, $1"
+}
+
 check_macos() {
+  if command -v "$zig" >/dev/null 2>&1 && command -v Rscript >/dev/null 2>&1; then
+    for architecture in aarch64 x86_64; do macos_by_zig $architecture; done
+  else
+    syntax_for_macos
+  fi
+}
+
+syntax_for_macos() {
   headers=/usr/include/x86_64-linux-musl
   has macos clang || return 0
   if [ ! -d $headers ]; then echo "macos skipped: there is no $headers"; return 0; fi
   status=0
   own=$(clang -print-resource-dir)/include
   # what Apple's headers have and show, and musl's do not
-  apple="-Dst_mtimespec=st_mtim -Dst_ctimespec=st_ctim -DF_FULLFSYNC=51 -D_GNU_SOURCE -DGBT_CHECKED"
+  apple="-Dst_mtimespec=st_mtim -Dst_ctimespec=st_ctim -DF_FULLFSYNC=51 -D_GNU_SOURCE"
   clang --target=arm64-apple-macos11 -fsyntax-only -std=c11 -ffp-contract=off $warnings -nostdinc -isystem "$own" \
     -isystem $headers $apple "$root"/src/gbt/*.c "$root"/src/gbt/*/*.c "$root"/src/mpi/*.c || status=1
   count "$status" "the engine for macOS"
@@ -190,8 +256,8 @@ for name; do
   processor
   used=$spent
   case "$name" in
-    aarch64 | musl | windows | macos | i686) "check_$name" ;;
-    *) echo "there is no system $name; there are aarch64, musl, windows, macos, i686" >&2; exit 2 ;;
+    aarch64 | musl | windows | macos | i686 | s390x) "check_$name" ;;
+    *) echo "there is no system $name; there are aarch64, musl, windows, macos, i686, s390x" >&2; exit 2 ;;
   esac
   processor
   echo "---- $name took $(($(date +%s) - begin)) s, $((spent - used)) s of the processor"

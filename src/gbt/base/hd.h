@@ -18,5 +18,11 @@
 #else
 #define GBT_ASSERT(holds) ((void)sizeof(holds))
 #endif
+/* In front of a function that only assertions call. */
+#ifdef __GNUC__
+#define GBT_ASSERT_FN static __attribute__((unused))
+#else
+#define GBT_ASSERT_FN static
+#endif
 
 #endif

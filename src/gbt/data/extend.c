@@ -3,7 +3,7 @@
 #include "page_impl.h"
 
 /* Derived features follow those of the data set, whose cuts are the same. */
-static int follows(const gbt_dataset *ds, const gbt_cuts *cuts) {
+GBT_ASSERT_FN int follows(const gbt_dataset *ds, const gbt_cuts *cuts) {
   if (cuts->n_features < ds->cuts->n_features || cuts->n_rows != ds->cuts->n_rows) return 0;
   for (int32_t f = 0; f < ds->cuts->n_features; f++)
     if (cuts->feat[f].n_bins != ds->cuts->feat[f].n_bins || cuts->feat[f].zero_bin != ds->cuts->feat[f].zero_bin)

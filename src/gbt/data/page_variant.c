@@ -149,7 +149,7 @@ static const gbti_store_ops variant_runs_ops = {.name = "variant",
                                                 .runs_close = runs_close,
                                                 .destroy = destroy};
 
-static int is_variant(const gbt_page_store *store) {
+GBT_ASSERT_FN int is_variant(const gbt_page_store *store) {
   return store->ops == &variant_ops || store->ops == &variant_runs_ops;
 }
 

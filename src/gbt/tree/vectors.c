@@ -24,7 +24,7 @@ static void drop(const gbt_mem *mem, tree_scratch *s) {
 /* ---- joined ---- */
 
 /* Whether node i of two trees is the same one; leaves may differ in their values. */
-static int same_node(const gbt_tree_parts *a, const gbt_tree_parts *b, uint32_t i) {
+GBT_ASSERT_FN int same_node(const gbt_tree_parts *a, const gbt_tree_parts *b, uint32_t i) {
   if (a->count[i] != b->count[i] || a->nodes[i].left != b->nodes[i].left) return 0;
   return a->nodes[i].left == 0 || memcmp(&a->nodes[i], &b->nodes[i], sizeof a->nodes[i]) == 0;
 }

@@ -5,6 +5,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "port.h"
 #include "test.h"
 
 /* Against strtod and strtof, which glibc rounds exactly. (The locale of the tests is "C".) */
@@ -159,7 +160,8 @@ static void check_written(gbti_file *out, double x) {
   int n = 1;
   do snprintf(text, sizeof text, "%.*e", n - 1, x);
   while (strtod(text, NULL) != x && n++ < 17);
-  CHECK_EQ_I64(figures_in((const char *)out->at), figures_in(text));
+  /* strtod() of older Windows, and of wine, takes some texts for a number next to theirs */
+  if (PORT_FORKS) CHECK_EQ_I64(figures_in((const char *)out->at), figures_in(text));
   check_clear(x);
   out->n = 0;
   gbti_put_hex(out, x);
