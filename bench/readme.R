@@ -11,12 +11,12 @@ jobs <- c(
   made_leaves255 = "the same, 255 leaves best first, 30 rounds",
   regression = "200,000 x 100, regression, 50 rounds",
   sparse_ones = "300,000 x 5,000, one-hot, 50 rounds",
-  factors = "10,000,000 x 13, factors of up to 20,000 levels, 10 rounds",
-  classes = "500,000 x 50, 20 classes, 5 rounds",
+  sparse_values = "the same, 1 % amounts, 30 rounds",
+  freMTPL2 = "freMTPL2, 508,508 x 9, counts, 100 rounds",
   adult = "adult, 32,561 x 14, 100 rounds"
 )
 drawn <- c("1,000,000 x 28\ndepth 8", "1,000,000 x 28\n255 leaves", "200,000 x 100\nregression",
-           "300,000 x 5,000\none-hot", "10,000,000 x 13\nfactors", "500,000 x 50\n20 classes", "32,561 x 14\nadult")
+           "300,000 x 5,000\none-hot", "300,000 x 5,000\namounts", "508,508 x 9\ncounts", "32,561 x 14\nadult")
 
 runs <- utils::read.csv(file.path(here, "results", "compare.csv"), comment.char = "#")
 runs <- runs[runs$phase == "repeat" & runs$status == "ok", ]
