@@ -201,7 +201,7 @@ test_that("arguments are checked before a process is started", {
   refused(gbt_job(mpg ~ ., data = mtcars, fun = gbt_cv, folds = 3, valid = 0.2), "valid")
   refused(gbt_job(mpg ~ ., mtcars, fun = gbt_tune, space = list(eta = c(0.1, 0.2)), nrounds = 0), "nrounds")
   refused(gbt_job(mpg ~ ., mtcars, fun = gbt_tune, space = list(eta = c(0.3, 0.2))), "eta")
-  expect_identical(list.files(tempdir(), "^gbt-job-"), before)
+  expect_identical(setdiff(list.files(tempdir(), "^gbt-job-"), before), character(0)) # those of dropped jobs may go
   expect_identical(if (exists(".Random.seed", globalenv())) get(".Random.seed", globalenv()), known)
 })
 
