@@ -283,3 +283,14 @@ int same_trained(const trained *a, const trained *b) {
           CHECK_EQ_BYTES(a->log, b->log, (size_t)a->rounds * (size_t)a->width * sizeof(double));
   return ok;
 }
+
+int same_on_device(const train_job *job, const train_how *how, const struct gbt_device_api *api, int64_t *splits) {
+  train_how device = *how;
+  device.device = api;
+  trained *cpu = train(job, how), *cuda = train(job, &device);
+  const int ok = CHECK(cpu != NULL && cuda != NULL && same_trained(cpu, cuda));
+  if (ok) *splits += (int64_t)cpu->forest->n_nodes / 2;
+  trained_free(cpu);
+  trained_free(cuda);
+  return ok;
+}

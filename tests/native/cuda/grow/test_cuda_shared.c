@@ -7,17 +7,6 @@
 
 enum { SEEDS = 400 };
 
-static int equal_on_device(const train_job *job, const train_how *how, const gbt_device_api *api, int64_t *splits) {
-  train_how device = *how;
-  device.device = api;
-  trained *cpu = train(job, how), *cuda = train(job, &device);
-  const int ok = CHECK(cpu != NULL && cuda != NULL && same_trained(cpu, cuda));
-  if (ok) *splits += (int64_t)cpu->forest->n_nodes / 2;
-  trained_free(cpu);
-  trained_free(cuda);
-  return ok;
-}
-
 static void trainings_are_those_of_the_cpu(void) {
   int64_t splits = 0, jobs = 0;
   for (uint64_t seed = 1; seed <= test_cases(SEEDS) && test_n_bad() < 3; seed++) {
@@ -25,7 +14,7 @@ static void trainings_are_those_of_the_cpu(void) {
     if (random_job_share(&r, seed)) {
       r.job.spec.params.hist_memory = 1024; /* a layer must fit */
       jobs++;
-      if (!equal_on_device(&r.job, &r.how, seed % 2 ? gbt_cuda_api() : cuda_steps_api(), &splits))
+      if (!same_on_device(&r.job, &r.how, seed % 2 ? gbt_cuda_api() : cuda_steps_api(), &splits))
         random_job_tell(&r, seed);
     }
     random_job_free(&r);
@@ -47,7 +36,7 @@ static void many_classes_and_rows(void) {
     job.spec.params.max_depth = 4;
     job.spec.params.random_strength = 1.0;
     int64_t splits = 0;
-    if (!equal_on_device(&job, &(train_how){2, 0, GBT_SIMD_AUTO, NULL}, i % 2 ? gbt_cuda_api() : cuda_steps_api(),
+    if (!same_on_device(&job, &(train_how){2, 0, GBT_SIMD_AUTO, NULL}, i % 2 ? gbt_cuda_api() : cuda_steps_api(),
                          &splits))
       test_note("%d classes", (int)classes[i]);
     made_free(m);
