@@ -166,6 +166,7 @@ as_metric_list <- function(x) {
 # Text -> list(name, code, param): a metric of the engine, its name as the log shows it. "error@0.3" is error with its
 # parameter. Of metrics that share an alias the one that suits the objective is taken. response: see encode_response().
 read_metric <- function(x, response) {
+  if (is.na(x)) stop_argument("`eval_metric` must not be NA", "eval_metric")
   x <- printable(x)
   its <- metric_of_column(x, response$columns)
   x <- its$metric

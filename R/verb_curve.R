@@ -255,6 +255,7 @@ check_models <- function(x, parameter) {
     stop_argument(sprintf(paste("`%s` as a list must have models only, and element %d is %s; for predictions give",
                                 "`observed` as a vector"), parameter, wrong[1L], describe(x[[wrong[1L]]])), parameter)
   }
+  for (one in x) check_judged(one, parameter)
   check_curve_names(names(x), parameter, "models: list(small = m1, large = m2)")
 }
 

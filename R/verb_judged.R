@@ -9,7 +9,7 @@ judged_model <- function(object) {
   if (inherits(object, "gbt_calibrated")) object$model else object
 }
 
-check_judged <- function(x, parameter = "model") if (!is_judged(x)) check_model(x, parameter)
+check_judged <- function(x, parameter = "model") if (is_model(x) || !is_judged(x)) check_model(x, parameter)
 
 # Labels and scores to compare, for rows in memory, a list:
 #   model      the model that names objective and classes

@@ -147,7 +147,10 @@ def read_kernels(folder, archs):
         stem, arch = re.match(r"(\w+)\..*?(?:compute|sm)_(\d+)(?:\.sm_\2)?\.cubin$", os.path.basename(path)).groups()
         if "sm_" + arch not in archs or stem.startswith("test_"):
             continue
-        with open(os.path.join(folder, "%s.compute_%s.ptx" % (stem, arch))) as f:
+        assembly = os.path.join(folder, "%s.compute_%s.ptx" % (stem, arch))
+        if not os.path.exists(assembly):  # where nvcc compiles for one architecture, it leaves the number out
+            assembly = os.path.join(folder, stem + ".ptx")
+        with open(assembly) as f:
             ptx = f.read()
         if "ld.global.nc" in ptx:
             faults.append("%s: ld.global.nc reads memory as if nobody wrote it" % stem)

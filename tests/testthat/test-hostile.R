@@ -232,6 +232,10 @@ test_that("models with changed fields are refused, not believed", {
       m <- changed(field, value)
       expect_error(predict(m, iris), "fields were changed", class = "gbt_error_argument")
       expect_error(gbt_importance(m), "fields were changed", class = "gbt_error_argument")
+      for (judged in list(m, list(changed = m))) { # asked without a prediction
+        expect_error(gbt_curve(judged, iris), "fields were changed", class = "gbt_error_argument")
+      }
+      expect_error(gbt_confusion(m, iris), "fields were changed", class = "gbt_error_argument")
       expect_error(gbt_train(iris[-5], iris$Species, init_model = m), "fields were changed",
                    class = "gbt_error_argument")
     }

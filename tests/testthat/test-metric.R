@@ -322,7 +322,7 @@ test_that("metrics of a model on data at hand are those of its log, for all metr
 
 test_that("errors of metrics have the argument's name as it was typed", {
   typed <- "`eval_metric` (given as `metrics`)"
-  wrong <- list("rnse", c("rmse", "rmse"), mean, 3)
+  wrong <- list("rnse", c("rmse", "rmse"), mean, 3, NA_character_)
   for (metrics in wrong) {
     expect_error(gbt_train(mpg ~ ., mtcars, valid = 0.3, metrics = metrics, nrounds = 1, threads = 1), typed,
                  fixed = TRUE, class = "gbt_error")
@@ -333,4 +333,10 @@ test_that("errors of metrics have the argument's name as it was typed", {
   }
   expect_error(gbt_train(mpg ~ ., mtcars, metrics = "rmse", eval_train = FALSE, nrounds = 1, threads = 1),
                paste(typed, "needs rows"), fixed = TRUE, class = "gbt_error_argument")
+})
+
+test_that("a metric of permutation importance that is NA is refused", {
+  m <- gbt_train(mpg ~ ., mtcars, nrounds = 2, threads = 1)
+  expect_error(gbt_importance(m, "permutation", data = mtcars, metric = NA_character_), "`metric` must not be NA",
+               fixed = TRUE, class = "gbt_error_argument")
 })

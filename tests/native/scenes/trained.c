@@ -284,7 +284,7 @@ int same_trained(const trained *a, const trained *b) {
   return ok;
 }
 
-int same_on_device(const train_job *job, const train_how *how, const struct gbt_device_api *api, int64_t *splits) {
+int device_trains_alike(const train_job *job, const train_how *how, const struct gbt_device_api *api, int64_t *splits) {
   train_how device = *how;
   device.device = api;
   trained *cpu = train(job, how), *cuda = train(job, &device);

@@ -69,7 +69,7 @@ uint64_t forest_digest(uint64_t before, const gbt_forest *forest);
 int same_trained(const trained *a, const trained *b);
 
 /* A training on the device has the same results as on the CPU. splits: its splits are added. */
-int same_on_device(const train_job *job, const train_how *how, const struct gbt_device_api *api, int64_t *splits);
+int device_trains_alike(const train_job *job, const train_how *how, const struct gbt_device_api *api, int64_t *splits);
 
 /* A custom loss for the tests: gradients of a smooth loss, hessians that are 0 for some rows. */
 void custom_gradients(const double *score, const double *label, int64_t n, int32_t n_outputs, double *g, double *h);

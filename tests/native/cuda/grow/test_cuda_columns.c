@@ -20,7 +20,7 @@ static void trainings_are_those_of_the_cpu(void) {
       r.job.rounds += (int64_t)(seed % 3);
       jobs++;
       factors += r.job.spec.params.sampling_method != GBT_SAMPLE_UNIFORM;
-      if (!same_on_device(&r.job, &r.how, api_of(seed / 4), &splits)) random_job_tell(&r, seed);
+      if (!device_trains_alike(&r.job, &r.how, api_of(seed / 4), &splits)) random_job_tell(&r, seed);
     }
     random_job_free(&r);
   }
@@ -36,7 +36,8 @@ static void codes_in_several_places(void) {
     const int percent = (int)(seed % 3) * 30;
     if (random_job_columns(&r, 3, seed)) {
       r.job.spec.params.hist_memory = 1024;
-      if (!same_on_device(&r.job, &r.how, cuda_apart_api(percent, 60 - percent), &splits)) random_job_tell(&r, seed);
+      if (!device_trains_alike(&r.job, &r.how, cuda_apart_api(percent, 60 - percent), &splits))
+        random_job_tell(&r, seed);
     }
     random_job_free(&r);
   }
@@ -63,7 +64,7 @@ static void every_objective_of_the_table(void) {
       job.spec.params.leaf_iterations = 1 + i % 3;
       job.spec.params.num_parallel_tree = 1 + i / 3;
       job.spec.params.subsample = i % 2 ? 0.8 : 1.0;
-      if (!same_on_device(&job, &(train_how){2, 0, GBT_SIMD_AUTO, NULL}, api_of((uint64_t)i), &splits))
+      if (!device_trains_alike(&job, &(train_how){2, 0, GBT_SIMD_AUTO, NULL}, api_of((uint64_t)i), &splits))
         test_note("objective %s, case %d", gbt_objective_info_of(kind)->name, i);
       made_free(m);
       made_free(valid);
@@ -84,7 +85,7 @@ static void more_columns_than_trees_of_a_batch(void) {
     job.spec.params.grow_policy = i % 2 ? GBT_SYMMETRIC : GBT_DEPTHWISE;
     if (i % 2) job.spec.params.multi_strategy = 1, job.spec.params.sketch = GBT_SKETCH_PROJECTION;
     int64_t splits = 0;
-    if (!same_on_device(&job, &(train_how){2, 0, GBT_SIMD_AUTO, NULL}, api_of(i / 2), &splits))
+    if (!device_trains_alike(&job, &(train_how){2, 0, GBT_SIMD_AUTO, NULL}, api_of(i / 2), &splits))
       test_note("%d columns, case %d", (int)K, (int)i);
     made_free(m);
   }
@@ -99,7 +100,7 @@ static void common_trees_are_those_of_the_cpu(void) {
       random_job_share_by(&r, seed, r.job.spec.objective.n_outputs > 8 ? GBT_SKETCH_AUTO : GBT_SKETCH_PROJECTION);
       r.job.spec.params.hist_memory = 1024;
       jobs++;
-      if (!same_on_device(&r.job, &r.how, api_of(seed / 4), &splits)) random_job_tell(&r, seed);
+      if (!device_trains_alike(&r.job, &r.how, api_of(seed / 4), &splits)) random_job_tell(&r, seed);
     }
     random_job_free(&r);
   }
@@ -115,7 +116,7 @@ static void common_trees_of_levels_are_those_of_the_cpu(void) {
       random_job_share_by(&r, seed, seed % 2 ? GBT_SKETCH_AUTO : GBT_SKETCH_PROJECTION);
       r.job.spec.params.hist_memory = 1024;
       jobs++;
-      if (!same_on_device(&r.job, &r.how, api_of(seed / 4), &splits)) random_job_tell(&r, seed);
+      if (!device_trains_alike(&r.job, &r.how, api_of(seed / 4), &splits)) random_job_tell(&r, seed);
     }
     random_job_free(&r);
   }

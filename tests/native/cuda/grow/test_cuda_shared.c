@@ -14,7 +14,7 @@ static void trainings_are_those_of_the_cpu(void) {
     if (random_job_share(&r, seed)) {
       r.job.spec.params.hist_memory = 1024; /* a layer must fit */
       jobs++;
-      if (!same_on_device(&r.job, &r.how, seed % 2 ? gbt_cuda_api() : cuda_steps_api(), &splits))
+      if (!device_trains_alike(&r.job, &r.how, seed % 2 ? gbt_cuda_api() : cuda_steps_api(), &splits))
         random_job_tell(&r, seed);
     }
     random_job_free(&r);
@@ -36,7 +36,7 @@ static void many_classes_and_rows(void) {
     job.spec.params.max_depth = 4;
     job.spec.params.random_strength = 1.0;
     int64_t splits = 0;
-    if (!same_on_device(&job, &(train_how){2, 0, GBT_SIMD_AUTO, NULL}, i % 2 ? gbt_cuda_api() : cuda_steps_api(),
+    if (!device_trains_alike(&job, &(train_how){2, 0, GBT_SIMD_AUTO, NULL}, i % 2 ? gbt_cuda_api() : cuda_steps_api(),
                          &splits))
       test_note("%d classes", (int)classes[i]);
     made_free(m);
