@@ -121,13 +121,21 @@ static void false_levels_are_refused(void) {
   stores_use(s.before);
 }
 
-/* Reads an index of these bytes, whose checksum is put right. GBT_E_FORMAT names the file. */
+/* Whether an error says that this build lacks the codec of the pages. Never where it has all of them. */
+static int codec_is_missed(gbt_status status) {
+  for (int c = 1; status == GBT_E_UNSUPPORTED && gbt_codec_name(c) != NULL; c++)
+    if (!gbt_codec_is_here(c) && strstr(test_err->msg, gbt_codec_name(c)) != NULL) return 1;
+  return 0;
+}
+
+/* Reads an index of these bytes, whose checksum is put right. Errors name the file. */
 static gbt_status read_forged(forged *s, blob b) {
   gbti_index index;
   forged_seal(b);
   const gbt_status status = gbti_index_read(&s->ctx, b.bytes, b.n, "there", &index, test_err);
   gbti_index_free(&s->ctx.mem, &index);
-  CHECK(status == GBT_OK || (status == GBT_E_FORMAT && strstr(test_err->msg, "\"there\"") != NULL));
+  CHECK(status == GBT_OK || status == GBT_E_FORMAT || codec_is_missed(status));
+  CHECK(status == GBT_OK || strstr(test_err->msg, "\"there\"") != NULL);
   return status;
 }
 
