@@ -3,8 +3,8 @@
 #' Callbacks for training
 #'
 #' A callback is a function that [gbt_train()] calls after every round. Give one, or a list of several, as `callbacks`.
-#' When one returns `TRUE`, training ends with that round; anything else is ignored. An error in a callback ends the
-#' training as well; [gbt_last_interrupted()] has the model of the rounds that were finished.
+#' If it returns `TRUE`, training ends after this round; other values are ignored. An error in a callback also ends the
+#' training; [gbt_last_interrupted()] then returns the model of the finished rounds.
 #'
 #' A callback gets one argument, a list:
 #' \describe{
@@ -17,8 +17,8 @@
 #' }
 #'
 #' `gbt_cb_print()` writes a line of the log with [message()]; the argument `verbose` of [gbt_train()] does the same
-#' without slowing down training. `gbt_cb_record()` keeps the log, the time of each round and, if wanted, the model of
-#' every so many rounds in an environment, where they survive whatever happens to the training.
+#' without slowing down training. `gbt_cb_record()` stores the log, the time of each round and, if wanted, the model at
+#' every `model_every`-th round in an environment, where they remain if the training fails.
 #'
 #' @param every Number of rounds between two lines.
 #' @param into An environment. `log` (a data frame with the columns `round`, `seconds` and those of the evaluation log)

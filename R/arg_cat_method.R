@@ -3,26 +3,26 @@
 
 #' Categorical columns
 #'
-#' How [gbt_train()] uses factors, texts and other categorical columns, and the parameters for it. They are given to
-#' [gbt_train()] by name. `vignette("categories", package = "gbt")` is an introduction.
+#' How [gbt_train()] uses factors, character columns and other categorical columns, and the parameters for it, which are
+#' arguments of [gbt_train()]. `vignette("categories", package = "gbt")` is an introduction.
 #'
-#' Unordered factors and texts are categorical; ordered factors are split by the order of their levels. `cat_features`
-#' makes columns of whole numbers (integer, double, logical, `integer64`) categorical: each different number is a level.
-#' Predictions take these numbers again in any class: `3L`, `3` and the factor level `"3"` are the same level, and so
-#' are `TRUE` and `1`. Ordered factors named in `cat_features` lose their order. Models keep levels by their texts. New
-#' levels are the subject of `unseen` in [predict()][predict.gbt].
+#' Unordered factors and character columns are categorical; ordered factors are split by the order of their levels.
+#' `cat_features` makes columns of whole numbers (integer, double, logical, `integer64`) categorical: each distinct
+#' number is a level. In new data these numbers may have any class: `3L`, `3` and the factor level `"3"` are the same
+#' level, and so are `TRUE` and `1`. Ordered factors named in `cat_features` lose their order. Models store levels by
+#' name. For new levels see `unseen` in [predict()][predict.gbt].
 #'
 #' @section Methods:
 #' `cat_method` says how categorical columns enter the trees:
 #' * `"sets"`: a split sends a set of levels to one side. In columns of up to `max_cat_onehot` levels it sends one level
-#'   to one side. In symmetric trees sets have one order of the levels for a whole tree, so `"auto"` splits columns of
+#'   to one side. In symmetric trees sets use one order of the levels for the whole tree, so `"auto"` splits columns of
 #'   up to 255 levels by one level there (see [gbt_defaults()]).
-#' * `"onehot"`: a split sends one level to one side, whatever the number of levels.
+#' * `"onehot"`: a split sends one level to one side, for any number of levels.
 #' * `"target"`: target encoding. Each level is replaced by the mean response of its rows, and trees split this number.
-#'   This suits columns with many levels, where sets of levels overfit rare ones. For more than two classes there is one
-#'   number per class, the share of the level's rows in this class (for the eight most frequent classes at most). For
-#'   counts and amounts with a log link the number is a rate: the response divided by exp(`offset`). Other responses are
-#'   first clipped at their 0.001 and 0.999 quantiles. Weights of rows count.
+#'   Use it for columns with many levels, where sets of levels overfit rare ones. For more than two classes there is one
+#'   number per class, the share of the level's rows in this class (for at most eight classes, the most frequent ones).
+#'   For counts and amounts with a log link the number is a rate: the response divided by exp(`offset`). Other responses
+#'   are first clipped at their 0.001 and 0.999 quantiles. Weights of rows are used.
 #' * `"count"`: each level is replaced by the number of training rows that have it.
 #' * `"quartiles"`, not for classes: each level is replaced by three numbers, the shares of its rows whose response is
 #'   above the first, second and third quartile of all rows.
@@ -30,14 +30,14 @@
 #' Several methods make several features of a column: `c("sets", "target")`. In a list, names choose columns, and an
 #' element without a name is for all others: `list("auto", carrier = c("sets", "target"))`.
 #'
-#' `"auto"`, the default, takes what was best on the data that were measured: `"sets"` and `"target"` together.
+#' `"auto"`, the default, uses what was best on the data sets that were measured: `"sets"` and `"target"` together.
 #' Exceptions:
 #' * `"sets"` only for columns of up to 4 levels, and for columns of more than 255 levels that have 30 training rows or
 #'   more for each level;
-#' * `"target"` and `"count"` for columns of more than 65,534 levels, which is more than sets can handle;
+#' * `"target"` and `"count"` for columns of more than 65,534 levels, the limit of `"sets"`;
 #' * `"sets"` only with an objective of your own, and with `mtry`.
 #'
-#' `summary(model)` shows which methods were taken.
+#' `summary(model)` shows the chosen methods.
 #'
 #' @section Target encoding without leakage:
 #' The mean response of a level includes the row's own response. A tree that splits by it would overfit the training
@@ -47,8 +47,8 @@
 #' response of all rows: `cat_prior` rows with this mean are added.
 #'
 #' Splits are chosen by the statistics of one order of the rows. The values of the leaves use a second order
-#' (`cat_permutations = 2`), because leaves look too good when splits were chosen by the same numbers. The orders depend
-#' on the seed (0 when `seed` is left out and nothing else is random).
+#' (`cat_permutations = 2`), because leaves overfit if splits were chosen by the same numbers. The orders depend on
+#' `seed` (0 if you do not give it and nothing else is random).
 #'
 #' New data, validation data and rows outside of a `mask` get the statistic over all training rows. A level that the
 #' training data do not have gets the mean response of all rows. Missing values are a level. A column that is constant

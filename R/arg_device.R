@@ -2,23 +2,21 @@
 
 #' Training on a GPU, and memory
 #'
-#' With a CUDA device (an NVIDIA GPU) training and prediction can run there. The model is the same to the last bit as on
-#' the CPU, and does not record where it was trained. `vignette("gpu", package = "gbt")` is an introduction.
+#' Training and prediction can run on an NVIDIA GPU (a CUDA device). The model is the same as on the CPU, to the last
+#' bit. `vignette("gpu", package = "gbt")` is an introduction.
 #'
 #' `device = "cuda"` uses the first device, `"cuda:1"` the second (they are counted from 0), `"cpu"` none. If the device
 #' cannot be used, an error of class `gbt_error_device` or `gbt_error_memory` says what is missing; [gbt_info()] shows
-#' the devices. Calls without `device` use `options(gbt.device = )`, or else the environment variable `GBT_DEVICE`;
-#' `"cpu"` in either keeps gbt away from GPUs. The engine's tests, and trainings of all shapes, gave the same bytes as
-#' the CPU on an H100; later changes were tested by emulation on the CPU.
+#' the devices. Calls without `device` use `options(gbt.device = )`, or else the environment variable `GBT_DEVICE`; with
+#' `"cpu"` in either gbt does not use GPUs. On an H100, the tests and all kinds of trainings gave the same bytes as on
+#' the CPU; later changes were tested by emulation on the CPU.
 #'
-#' `device = "cuda", devices = "all"` trains on all GPUs of the machine together, `devices = 0:3` on these. Each has a
-#' part of the rows, and the model is that of one. NCCL, which moves data between GPUs, is used where it is installed
-#' (`gbt_info()$cuda$nccl`). Several GPUs were emulated in tests and have never run on hardware.
-#' Their speed is not known.
+#' `device = "cuda", devices = "all"` trains on all GPUs of the machine together, `devices = 0:3` on these four. Each
+#' has a part of the rows, and the model is the same as on one GPU. NCCL moves data between GPUs if it is installed
+#' (`gbt_info()$cuda$nccl`). Several GPUs were tested only by emulation, not on hardware. Their speed is not known.
 #'
-#' With [gbt_ranks()], each process trains on a device of its own: `"cuda"` is then the first device for the first
-#' process of a machine, the second one for the second, and so on. `"auto"` is a device only if it is one for every
-#' process.
+#' With [gbt_ranks()], each process trains on its own device: for the first process of a machine `"cuda"` is the first
+#' device, for the second process the second one, and so on. `"auto"` uses devices only if every process can use one.
 #'
 #' A process that was forked from one that has used CUDA, such as a worker of `parallel::mclapply()`, cannot use it.
 #' Start workers as new processes, as `parallel::makePSOCKcluster()` does.

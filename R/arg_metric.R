@@ -22,8 +22,8 @@ metric_names <- function() {
 #'
 #' @section Validation data:
 #' `valid` can be
-#' * a share of the rows to hold out, such as 0.2. They are drawn by the seed, class by class for classes; with `group`
-#'   whole groups are drawn, with `time` the latest rows are taken.
+#' * a share of the rows to hold out, such as 0.2. They are drawn at random by `seed` (for classes stratified); with
+#'   `group` whole groups are drawn, with `time` the latest rows are held out.
 #' * the rows to hold out: two or more row numbers, or `TRUE` for each row to hold out. With a formula an expression of
 #'   columns of the data, such as `valid = year == 2020`.
 #' * other data: `list(x = , y = )`, with `weight =`, `offset =` and `exposure =` if needed; with a formula a data frame
@@ -37,43 +37,43 @@ metric_names <- function() {
 #' Rows where `mask` is `FALSE` are not trained on. They are scored in every round like a validation set with the name
 #' `masked_out`, which comes before those of `valid`. Trees, base scores, balanced class weights and sampling depend
 #' only on rows where the mask is `TRUE`. Cuts, classes, `level_counts` and the rules of [gbt_defaults()] use all rows.
-#' So cross-validation by hand needs one [gbt_data()] and a mask per fold; `model$masked_out` has the predictions for
-#' the fold that was left out, the same numbers that [predict()][predict.gbt] gives. [gbt_cv()] does this for you.
+#' So you can cross-validate with one [gbt_data()] and a mask per fold; `model$masked_out` has the predictions for the
+#' fold that was left out, equal to those of [predict()][predict.gbt]. [gbt_cv()] does this for you.
 #'
 #' @section Early stopping:
 #' With `early_stopping_rounds` training stops when the *last* metric of the *last* set has not improved by more than
-#' `early_stopping_min_delta` for so many rounds. The model keeps all rounds, but predicts with the best one
-#' (`model$best_round`) unless `trees` says otherwise; importance uses the same rounds.
+#' `early_stopping_min_delta` for this number of rounds. The model keeps all rounds, but predicts with those up to the
+#' best round (`model$best_round`) unless you give `trees`; importance uses the same rounds.
 #' `model[seq_len(model$best_round)]` drops the others.
 #'
 #' @section Number of rounds:
-#' If `nrounds` and `valid` are both left out, the number of rounds is found. A fifth of the rows is held out, as with
-#' `valid = 0.2`, and early stopping finds the best round. Then gbt **trains on all rows** for this number of rounds.
-#' With fewer than 3,000 rows five folds are held out in turn, and the mean of the folds decides. With fewer than 10
-#' rows with a weight above 0 (or groups) nothing is held out and there are 100 rounds. A message (class `gbt_message`)
-#' reports the number unless `verbose = 0`. This takes about twice as long as the training itself. `model$auto_rounds`
-#' has the log of the search, which `plot()` draws. The rows are drawn by the seed, or by 0 if no seed was given and
-#' nothing else is random. A call with this `nrounds` and `params = model$params` grows the same trees.
+#' If you give neither `nrounds` nor `valid`, early stopping chooses the number of rounds. A fifth of the rows is held
+#' out, as with `valid = 0.2`, to find the best round. Then gbt **trains on all rows** for this number of rounds. With
+#' fewer than 3,000 rows, five-fold cross-validation finds the best round. With fewer than 10 rows with a weight above 0
+#' (or groups), nothing is held out and there are 100 rounds. A message (class `gbt_message`) reports the number unless
+#' `verbose = 0`. Search and training together take about twice as long as the training. `model$auto_rounds` has the log
+#' of the search, which `plot()` draws. The rows are drawn by `seed`, or by 0 if you gave no seed and nothing else is
+#' random. A call with this `nrounds` and `params = model$params` trains the same trees.
 #'
-#' The search stops after `early_stopping_rounds` without improvement, by default 5 / `eta`, at least 20; its limit is
-#' 200 / `eta` rounds, 1,000 to 20,000, and on few rows 20 rounds for each, at least 100. With an objective of your own
-#' an `eval_metric` is needed. Rows that `mask` leaves out are not used, unless `early_stopping_rounds` is given: then
-#' early stopping watches them. `max_seconds` is for search and training together; the search takes two fifths at most.
-#' `callbacks` are called in the final training only. With `checkpoint` the search has a folder `rounds` in it, but not
-#' a search in folds. `init_model` needs `nrounds` or `valid`. Ctrl-C during the search leaves the model of the rows
-#' that are not held out (with folds: of the first fold).
+#' The search stops after `early_stopping_rounds` rounds without improvement, by default 5 / `eta`, at least 20. Its
+#' limit is 200 / `eta` rounds (at least 1,000, at most 20,000), and on few rows 20 rounds per row (at least 100). An
+#' objective of your own needs an `eval_metric`. Rows that `mask` leaves out are not used, unless you give
+#' `early_stopping_rounds`: then they are the validation data. `max_seconds` is for search and training together; the
+#' search takes at most two fifths. `callbacks` are called only in the final training. With `checkpoint`, the search has
+#' checkpoints in the folder `rounds` in it (but not a search by folds). `init_model` needs `nrounds` or `valid`. Ctrl-C
+#' during the search keeps the model of the rows that are not held out (with folds: of the first fold).
 #'
-#' With `valid` and without `nrounds` training stops early, after the same number of rounds without improvement and with
-#' the limit of 200 / `eta` rounds. A vector `eta` gives the number of rounds as well.
+#' With `valid` and without `nrounds`, the same number of rounds without improvement ends the training, and the limit is
+#' 200 / `eta` rounds. If `eta` is a vector, its length is the number of rounds.
 #'
 #' @eval metrics_help()
 #'
 #' @section Parameters:
 #' `valid`, `mask`, `eval_metric` and `early_stopping_rounds` are described in [gbt_train()].
-#' * `eval_train`: Evaluate the metrics on the training data as well? By default only when `eval_metric` is given and
-#'   neither `valid` nor `mask` holds rows out.
+#' * `eval_train`: Whether to evaluate the metrics on the training data as well. By default only if you give
+#'   `eval_metric` and neither `valid` nor `mask` holds out rows.
 #' * `early_stopping_min_delta`: An improvement must be larger than this.
-#' * `max_seconds`: Training ends with the round in which this time is over; `NULL` or 0 for no limit.
+#' * `max_seconds`: Time limit: training ends after the round in which it is reached; `NULL` or 0 for none.
 #'
 #' @seealso [gbt_train()]; [gbt_metric()] for your own metrics; [gbt_cv()]; [gbt_evaluate()]; [gbt_objectives()]
 #' @examples

@@ -47,26 +47,26 @@ objective_object <- function(name, param = list()) {
 
 #' Objectives (loss functions)
 #'
-#' The losses that [gbt_train()] can minimise: the values of its argument `objective`, their parameters, which are given
-#' to [gbt_train()] by name, and their names in other packages. `gbt_objectives()` lists them as a table.
+#' The losses that [gbt_train()] can minimise (its argument `objective`), their parameters, which are also arguments of
+#' [gbt_train()], and their names in other packages. `gbt_objectives()` lists them as a table.
 #'
-#' When `objective` is left out, the response decides: `"logistic"` for two classes (a factor, texts or logical values),
-#' `"softmax"` for more, `"squared_error"` for numbers, with a message (class `gbt_message`) if all of them are 0 or 1.
+#' The default depends on the response: `"logistic"` for two classes (a factor, character or logical vector),
+#' `"softmax"` for more, `"squared_error"` for numbers (with a message, class `gbt_message`, if all are 0 or 1), `"cox"`
+#' or `"aft"` for survival.
 #'
 #' @section Objectives:
 #' * `"squared_error"`: numbers; predicts the mean.
 #' * `"logistic"`: two classes, or numbers from 0 to 1; predicts probabilities.
-#' * `"softmax"`: several classes, or whole numbers as classes. Levels of the response without rows are dropped with a
-#'   message.
+#' * `"softmax"`: several classes, or whole numbers as classes. Levels without rows are dropped, with a message.
 #' * `"poisson"`: counts, with a log link. If some labels are hundreds of times the mean, limit the steps by
 #'   `max_delta_step = 0.7` (XGBoost's default for counts); otherwise predictions can become huge.
-#' * `"negative_binomial"`: counts whose variance is larger than their mean: m + a m^2 for a mean m. You choose a by
-#'   `dispersion`. (R's `theta` and `size` are 1 / a.)
+#' * `"negative_binomial"`: counts with the variance m + a m^2 for a mean m, where a is `dispersion`. (R's `theta` and
+#'   `size` are 1 / a.)
 #' * `"gamma"`: amounts above 0 whose spread grows with their mean, with a log link.
 #' * `"tweedie"`: amounts of 0 or more, many of them 0, with a log link. The variance is the mean to the power
 #'   `tweedie_variance_power`, between 1 and 2.
-#' * `"huber"`, `"pseudo_huber"`: numbers with outliers. Errors up to `huber_delta` count by their squares, larger ones
-#'   by their size. It is in units of the response: choose it near the size of usual errors.
+#' * `"huber"`, `"pseudo_huber"`: numbers with outliers. The loss is quadratic for errors up to `huber_delta` and linear
+#'   for larger ones. It is in units of the response: choose it near the size of typical errors.
 #' * `"log_cosh"`: numbers with outliers, log cosh of the error. It is close to `"pseudo_huber"` with `huber_delta = 1`.
 #' * `"quantile"`: the quantile of level `quantile_alpha`; 0.5 is the median. Several levels, such as
 #'   `quantile_alpha = c(0.1, 0.5, 0.9)`, are trained together, see Several quantiles.
@@ -76,8 +76,8 @@ objective_object <- function(name, param = list()) {
 #' * `"expectile"`: the expectile of level `expectile_alpha`; 0.5 is the mean.
 #' * `"squared_log_error"`: numbers above -1: squared error of log(1 + y). Scores are on this scale, predictions on that
 #'   of y.
-#' * `"cross_entropy"`: shares from 0 to 1, with their numbers of trials as weights. The loss is that of `"logistic"`,
-#'   but the response is always a number, so there are no classes to predict.
+#' * `"cross_entropy"`: shares from 0 to 1, with the numbers of trials as weights. The loss is that of `"logistic"`, but
+#'   the response is a number, and there are no classes.
 #'
 #' * `"dist_normal"`, `"dist_student"`, `"dist_gamma"`, `"dist_negative_binomial"`, `"dist_zip"`: predict a distribution
 #'   for each row, see Distributions.
@@ -87,36 +87,33 @@ objective_object <- function(name, param = list()) {
 #'   0 is K / (K - 1) for K classes, as in LightGBM. By default a rule chooses, see [gbt_defaults()].
 #'
 #' @section Several quantiles:
-#' With several levels (at most 99) a round has a tree for each, on the same bins, and predictions are a matrix with
-#' columns `q0.1`, `q0.5` and so on. In each row they are in ascending order, so that quantiles never cross: where two
-#' scores cross, exchanging them lowers the loss of every possible response, and sorting is such exchanges
-#' (Chernozhukov, Fernandez-Val and Galichon, 2010, *Econometrica* 78, 1093-1125). `type = "link"` has the scores
-#' before sorting, to which contributions add up; offsets are a matrix with a column for each level. The metric
-#' `quantile` is the mean pinball loss of all levels, `quantile@0.9` that of one of them, and `coverage` the share of
-#' responses from the lowest quantile to the highest. [gbt_fan()] draws the quantiles, `predict(type = "interval")`
-#' gives pairs of them, and [gbt_conformal()] widens the outer pair until it holds the response often enough. The first
-#' level's trees are those of a model of this level alone with the same parameters, if no columns are drawn. With
-#' `multi_strategy = "multi_output_tree"` a round has one tree for all levels, see [gbt_parameters()].
+#' With several levels (at most 99) a round has a tree for each, and predictions are a matrix with columns `q0.1`,
+#' `q0.5` and so on. The quantiles of each row are sorted, so that they never cross; this never increases the loss
+#' (Chernozhukov, Fernandez-Val and Galichon, 2010, *Econometrica* 78, 1093-1125). `type = "link"` has the scores before
+#' sorting, to which contributions add up. Offsets are a matrix with a column for each level. The metric `quantile` is
+#' the mean pinball loss of all levels, `quantile@0.9` that of one level, and `coverage` the share of responses between
+#' the lowest and the highest quantile. [gbt_fan()] draws the quantiles, `predict(type = "interval")` gives pairs of
+#' them, and [gbt_conformal()] corrects the coverage of the outer pair. With `multi_strategy = "multi_output_tree"` a
+#' round has one tree for all levels, see [gbt_parameters()].
 #'
 #' @section Several columns:
 #' A response may have several columns: `cbind(y1, y2) ~ .`, or a matrix or a data frame of numbers or logical values as
-#' `y`. A model then predicts a matrix with a column for each. Logical columns are labels, each of which a row may have
-#' or not: the objective is `"logistic"`, and `predict(type = "class")` gives a logical matrix. Otherwise it is
-#' `"squared_error"`, and each objective for numbers, counts, amounts or shares but `"quantile"` and distributions can
-#' be named. Columns are not scaled. A round has a tree for each column, and all of them draw the same rows and
-#' features, so that the predictions of a column without missing cells are those of a model of this column alone with
-#' the same parameters; only what looks at all columns differs: early stopping, a race for the shape of trees,
-#' `sampling_method` `"mvs"` and `"goss"`, and `first_use_penalty`. A column with missing cells has the bins and draws
-#' of all rows, a model of it alone only those of its own rows. With `multi_strategy = "multi_output_tree"` a round has
-#' one tree for all columns, see [gbt_parameters()].
+#' `y`. A model then predicts a matrix with a column for each. Logical columns are labels (multi-label classification):
+#' the objective is `"logistic"`, and `predict(type = "class")` gives a logical matrix. Otherwise the default is
+#' `"squared_error"`; all objectives for numbers, counts, amounts or shares are possible, except `"quantile"` and
+#' distributions. Columns are not scaled. A round has a tree for each column. All columns use the same sampled rows and
+#' features, so the predictions of a column without missing cells equal those of a model of only this column with the
+#' same parameters. Exceptions are early stopping, a race for the shape of trees, `sampling_method` `"mvs"` and
+#' `"goss"`, and `first_use_penalty`, which use all columns. With `multi_strategy = "multi_output_tree"` a round has one
+#' tree for all columns, see [gbt_parameters()].
 #'
-#' A cell may be `NA`: it has no part in gradients, base scores and metrics. A row in which all columns are missing, and
-#' a column that is missing in all rows, are errors. Metrics are over all cells where they are means over rows, such as
-#' `rmse` and `logloss`, and else means over the columns for which they are defined, such as `auc`; `"rmse@y2"` is that
-#' of column `y2`. Of up to eight columns the log has the default metric of each as well. Weights are by row; offsets
-#' are a matrix with a column for each, and exposures are given as such offsets, by their logarithms. Statistics of
-#' categories by the response, `boosting = "ordered"`, `class_weights` and an objective of your own take one column, as
-#' does [gbt_confusion()].
+#' A cell may be `NA`: it is left out of gradients, base scores and metrics. A row or a column in which all cells are
+#' missing is an error. Metrics that are means over rows, such as `rmse` and `logloss`, are computed over all cells;
+#' others, such as `auc`, are means over the columns for which they are defined. `"rmse@y2"` is the metric of column
+#' `y2`. For up to eight columns the log also has the default metric of each. There is one weight per row. Offsets are a
+#' matrix with a column for each response; give exposures as such offsets, by their logarithms. Target encoding,
+#' `boosting = "ordered"`, `class_weights`, an objective of your own and [gbt_confusion()] need a response of one
+#' column.
 #'
 #' @section Distributions:
 #' A model of a distribution has two scores for each row, and a round has a tree for each:
@@ -130,105 +127,106 @@ objective_object <- function(name, param = list()) {
 #' * `"dist_zip"`: counts, many of them 0: 0 with probability p, else Poisson's; the logarithm of the rate and the log
 #'   odds of p (`rate`, `zero`). The mean is rate (1 - p).
 #'
-#' Gradients are those of minus the log-likelihood and hessians the Fisher information (for `"dist_zip"` that of the EM
-#' algorithm, a bound of it), so a leaf takes a step of Fisher's scoring (Rigby and Stasinopoulos, 2005, *Applied
-#' Statistics* 54, 507-554). Both parameters take theirs from the scores at the beginning of the round.
-#' * `eta_scale`: the learning rate of the second parameter's trees is `eta` times this (default 0.25), as the width is
-#'   learned from what the mean has missed (`bench/results/distributions.md` in the sources). Steps of the logarithm of
-#'   a width are at most 1 before the learning rate, and widths stay above exp(-8) times the one before the first tree.
+#' The loss is the negative log-likelihood. Hessians are the Fisher information (for `"dist_zip"` a bound of it, from
+#' the EM algorithm), so each leaf is a step of Fisher scoring (Rigby and Stasinopoulos, 2005, *Applied Statistics* 54,
+#' 507-554). Both parameters use the scores at the beginning of the round.
+#' * `eta_scale`: the learning rate for the second parameter (the spread) is `eta` times this number, by default 0.25,
+#'   since the spread is learned from the errors of the mean (`bench/results/distributions.md` in the sources). A step
+#'   in the logarithm of the spread is at most 1 before the learning rate, and the spread stays above exp(-8) times its
+#'   initial value.
 #'
-#' The width is learned from the residuals of the training rows, which shrink as the mean fits them more closely. Give
-#' `valid`, so that training stops when the likelihood of new rows no longer rises; without `nrounds` and `valid` rounds
-#' are found in folds. [predict()][predict.gbt] gives means, and by `type` also `"parameters"`, `"quantile"` (with
-#' `probs`) and `"interval"` (with `level`); [simulate()][gbt_stats] draws responses. Metrics: `nloglik`, `crps`,
-#' `interval_coverage@0.9`, and of means `rmse`, `mse` and `mae`. Offsets are a matrix with two columns, of scores.
-#' Importance by gain adds up the gains of both parameters, in their units; SHAP values are those of each parameter's
-#' score. Not offered: monotone constraints, `leaf_iterations`, `boosting = "ordered"`.
+#' The spread is learned from the residuals of the training rows, which become too small when the mean overfits. Give
+#' `valid`, so that training stops when the likelihood of new rows no longer rises; without `nrounds` and `valid`,
+#' cross-validation chooses the number of rounds. [predict()][predict.gbt] gives means, and by `type` also
+#' `"parameters"`, `"quantile"` (with `probs`) and `"interval"` (with `level`); [simulate()][gbt_stats] draws responses.
+#' Metrics: `nloglik`, `crps`, `interval_coverage@0.9`, and for means `rmse`, `mse` and `mae`. Offsets are a matrix with
+#' two columns, on the scale of scores. Importance by gain adds up the gains of both parameters; SHAP values are
+#' computed for each parameter's score. Monotone constraints, `leaf_iterations` and `boosting = "ordered"` cannot be
+#' used.
 #'
 #' @section Ranking:
 #' Objectives of ranking order the rows of a query, such as the results of a search. Give `group`, the query of every
 #' row, in any order of the rows; validation sets need theirs: `list(x = , y = , group = )`. The response is the
 #' relevance: 0, 1, 2, and so on. Predictions are scores; only their order within a query has a meaning.
 #' * `"rank_ndcg"`: LambdaMART for NDCG. Gains of labels are 2^label - 1, or the labels with `rank_linear_gain = TRUE`,
-#'   or the numbers of `label_gain` for labels 0, 1, 2, and so on; metrics `ndcg` and `dcg` take the same gains.
-#'   Pairs have one row among the `rank_top` rows of the highest scores (0: all pairs); with `rank_pairs` above 0 each
-#'   row gets so many random partners instead. `rank_norm` divides the gradients of a query by what they add up to,
+#'   or the numbers of `label_gain` for labels 0, 1, 2, and so on; metrics `ndcg` and `dcg` take the same gains. Pairs
+#'   have one row among the `rank_top` rows with the highest scores (0: all pairs); with `rank_pairs` above 0 each row
+#'   gets this number of random partners instead. `rank_norm` divides the gradients of a query by their sum,
 #'   `rank_score_norm` the weight of a pair by the distance of its scores (the default of `"rank_ndcg"` and
-#'   `"rank_map"`). LightGBM's `lambdarank_norm` means both there, but only `rank_norm` here.
+#'   `"rank_map"`). LightGBM's `lambdarank_norm` is both in LightGBM, but only `rank_norm` here.
 #' * `"rank_map"`, `"rank_mrr"`: the same for mean average precision and for the place of the first relevant row; rows
 #'   with labels above 0 are relevant.
 #' * `"rank_pairwise"`, `"pair_logit"`: logistic loss of pairs of rows with different labels, with one row at the top of
 #'   the list, or of all pairs.
-#' * `"query_rmse"`: squared error of the differences within a query. It is fast, and held-out NDCG was highest with it
-#'   in the mean of 11 data sets (`bench/results/ranking.md`).
+#' * `"query_rmse"`: squared error of the differences within a query. It is fast, and had the highest mean of the
+#'   held-out NDCG over 11 data sets (`bench/results/ranking.md`).
 #' * `"rank_xendcg"`, `"query_softmax"`: cross entropy of gains, or of labels, and a softmax over the query.
 #' * `"yeti_rank"`: pairs of neighbours in `yeti_permutations` orders with noise; weights fall by `yeti_decay` from
 #'   place to place.
 #'
 #' Labels are numbers, logical values, an ordered factor (0 for its lowest level) or a factor of two levels. Folds,
 #' masks and a share of `valid` hold out whole queries. `predict(type = "rank")` gives the place of a row in its query.
-#' NDCG of a few hundred held-out queries varies at random from round to round. Without `valid` and `nrounds` the rounds
-#' are found in folds of all queries, which is better; or stop by `metric = "pair_accuracy"`, which is smoother.
+#' The NDCG of a few hundred held-out queries varies at random from round to round. Without `valid` and `nrounds`,
+#' cross-validation over all queries chooses the number of rounds, which is better; or stop by `metric =
+#' "pair_accuracy"`, which is smoother.
 #'
-#' Rows of equal score are in a random order, so data sorted by label give nothing away. It follows from `seed`, the
-#' round and the labels and scores of the query, and rows of equal label and score share their gradients. So gradients
-#' depend neither on the order of the rows and queries nor on the ids in `group`. Nor do models with `grad_bits = 32`
-#' (with 16 bits gradients are rounded at random), unless rows are drawn (`subsample`) or columns have ordered
-#' statistics.
-#' `position` says where each row was shown to users (a column of the data with a formula: whole numbers, texts or a
-#' factor), for labels that are clicks: rows at the top are clicked more often, however relevant they are. Biases of
-#' positions are then estimated together with the trees. They are no part of predictions; `model$positions` has them.
-#' `position_bias` says how: `"additive"`, a bias of each position is added to the scores that gradients are computed at
-#' (LightGBM's way; `position_reg` shrinks biases towards 0), or, with objectives by pairs, `"ratio"`, weights of pairs
-#' are divided by ratios of the better and the worse row's position (Unbiased LambdaMART), which are taken to the power
-#' 1 / (1 + `bias_norm`), relative to the first position. In the model these are 0 and 1. Sources of rows take the name
-#' of a column as `position`, and [gbt_data()] keeps positions.
+#' Rows with equal scores are put in a random order, so the order of the data does not matter. This order depends on
+#' `seed`, the round, and the labels and scores of the query, and rows with equal label and score have equal gradients.
+#' So gradients do not depend on the order of the rows and queries, or on the ids in `group`. With `grad_bits = 32`
+#' models do not either (with 16 bits gradients are rounded at random), unless rows are sampled or columns have target
+#' encoding. `position` is for clicks as labels: the position at which each row was shown to users (whole numbers, a
+#' character vector or a factor; with a formula it is evaluated in the data). Rows at the top are clicked more often,
+#' even if they are not more relevant. gbt estimates the biases of positions together with the trees, and leaves them
+#' out of predictions; `model$positions` has them. `position_bias` chooses the method. With `"additive"`, a bias for
+#' each position is added to the scores for which gradients are computed (as in LightGBM; `position_reg` shrinks biases
+#' towards 0). With `"ratio"`, for objectives by pairs, weights of pairs are divided by ratios for the positions of the
+#' better and the worse row (Unbiased LambdaMART), relative to the first position, to the power 1 / (1 + `bias_norm`).
+#' In the model these are 0 and 1. For sources of rows, `position` is the name of a column; [gbt_data()] stores
+#' positions.
 #'
-#' Weights are those of queries: all rows of a query must have the same one for objectives by pairs. With `ranks`, a
-#' query is on one rank. `boosting = "ordered"` and `leaf_iterations` are not offered.
+#' For objectives by pairs, all rows of a query must have the same weight. With `ranks`, all rows of a query must be on
+#' one rank. `boosting = "ordered"` and `leaf_iterations` cannot be used.
 #'
 #' @section Survival:
 #' The response is an object of `survival::Surv()`, of type `"right"`, `"counting"` (for `"cox"` and `"hazard"`),
-#' `"left"` or `"interval"` (also `type = "interval2"`); for `"aft"` plain numbers are times that are all known. A
-#' formula such as `Surv(time, status) ~ .` needs package survival neither attached nor installed.
+#' `"left"` or `"interval"` (also `type = "interval2"`); for `"aft"` plain numbers are times without censoring. A
+#' formula such as `Surv(time, status) ~ .` works even if package survival is not installed.
 #' * `"cox"`: the partial likelihood of Cox's model, with exact risk sets. `ties` says how events of the same time
 #'   count: `"efron"` or `"breslow"`; in the model they are 0 and 1. Scores are logarithms of hazards relative to a
 #'   baseline, so higher ones mean higher risk. Times may be any numbers; those of `Surv(start, stop, status)` have
-#'   entry times. It is the default for times that are censored on the right. The model keeps the baseline hazard at the
-#'   scores of its training rows, and [predict()][predict.gbt] needs it for curves, quantiles and times: it refuses them
-#'   for other numbers of rounds and slices. The expected time is that up to the last event. With `strata`
-#'   (see [gbt_train()]) risk sets, concordance and baseline hazards are those of a stratum. Where events are of several
-#'   kinds, the status is a factor, whose first level means censored, and `cause = "relapse"` names the event whose
-#'   hazard is modelled (*cause-specific*): events of other causes are censored. Its curves are those of a world without
-#'   the other causes.
-#' * `"fine_gray"`: Fine and Gray's hazard of the event `cause` where there are others: rows with another event stay at
-#'   risk, with the weight of not having been censored since. Scores rise with the probability of the event up to a
-#'   time, which `predict(type = "cif", times = )` gives. `ties`, weights and strata as for `"cox"`, no entry times. In
-#'   concordance rows with another event count as if they had none, ever.
-#' * `"aft"`: accelerated failure time: log(time) = score + scale * Z, and the likelihood of times that are known, or
-#'   censored in any of the ways. `aft_dist` is the distribution of Z: `"normal"` (or `"lognormal"`, for the time),
+#'   entry times. It is the default for right-censored times. The model stores the baseline hazard for the scores of its
+#'   training rows, which [predict()][predict.gbt] needs for curves, quantiles and times, so these are an error for
+#'   other numbers of rounds and slices. The expected time is that up to the last event. With `strata` (see
+#'   [gbt_train()]) risk sets, concordance and baseline hazards are computed within strata. With several kinds of events
+#'   (*competing risks*), the status is a factor whose first level means censored, and `cause = "relapse"` names the
+#'   event to model (*cause-specific hazard*): other events count as censored, and survival curves assume that they do
+#'   not occur.
+#' * `"fine_gray"`: Fine and Gray's subdistribution hazard of the event `cause` with competing risks: rows with another
+#'   event stay at risk, weighted by the probability of not having been censored since. A higher score means a higher
+#'   probability of the event up to a time, which `predict(type = "cif", times = )` gives. `ties`, weights and strata as
+#'   for `"cox"`, no entry times. For the concordance, rows with another event count as rows that never have the event.
+#' * `"aft"`: accelerated failure time: log(time) = score + scale * Z, with the likelihood of observed, left-, right-
+#'   and interval-censored times. `aft_dist` is the distribution of Z: `"normal"` (or `"lognormal"`, for the time),
 #'   `"logistic"` (`"loglogistic"`), `"extreme"` (`"weibull"`), or `"exponential"`, which is `"extreme"` with scale 1.
 #'   `aft_scale` is the scale; without it, it is estimated together with the trees, by one step of Newton's method a
 #'   round, from the training rows. The model keeps it in `params$aft_scale`, `aft_dist` as a number (0 normal, 1
 #'   logistic, 2 extreme). It is the default for left- and interval-censored times.
 #' * `"hazard"`: discrete time, without the assumption that hazards are proportional. `breaks` cuts time into intervals
-#'   (0, b1], (b1, b2], and so on; there is a score for each, the log odds of the probability that a row which is at
-#'   risk at its beginning has its event in it. A row counts in an interval if its event is in it, or if it was observed
-#'   in at least half of it; rows that ended before, or entered after it, do not count there. Give the ends of the
-#'   intervals, such as `breaks = c(30, 90, 365)`. One number is always how many intervals there are, 10 if `breaks` is
-#'   left out: their ends are then quantiles of the times of events of all rows. The model keeps the ends in
-#'   `params$breaks`. Events after the last end are ignored, and curves are flat there, so choose it beyond the last
-#'   time to predict. Each interval has trees of its own, so a few intervals with many events learn more than many with
-#'   few. [predict()][predict.gbt] gives a matrix with the probability of the event in each interval, and with
-#'   `type = "survival"` curves, whose hazard is constant within an interval. A row's risk, for concordance, is the sum
-#'   of its cumulative hazards at the ends of all intervals. Times are 0 or more, `cause` as for `"cox"`; no `strata`.
-#'   Memory: 32 bytes for a row and interval.
+#'   (0, b1], (b1, b2], and so on. Each interval has a score and trees of its own: the log odds that a row which is at
+#'   risk at the beginning of the interval has its event in it. A row counts in an interval if its event is in it, or if
+#'   it was observed in at least half of it. `breaks = c(30, 90, 365)` gives the ends of the intervals; one number gives
+#'   the number of intervals (default 10), whose ends are then quantiles of the times of events. The model stores the
+#'   ends in `params$breaks`. Events after the last end are ignored, and curves are flat there, so choose it beyond the
+#'   last time to predict. A few intervals with many events learn better than many intervals with few.
+#'   [predict()][predict.gbt] gives a matrix with the probability of the event in each interval, and with `type =
+#'   "survival"` curves with a constant hazard in each interval. The concordance uses the sum of a row's cumulative
+#'   hazards at the ends of all intervals. Times are 0 or more, `cause` as for `"cox"`; no `strata`. Memory: 32 bytes
+#'   for a row and interval.
 #'
-#' Of `"aft"`, [predict()][predict.gbt] gives times by default: exp(score) is the median (for `"extreme"` the quantile
+#' For `"aft"`, [predict()][predict.gbt] gives times by default: exp(score) is the median (for `"extreme"` the quantile
 #' 0.632). Types `"survival"` and `"cumhaz"` give curves, `"quantile"` and `"time"` quantiles and means. Times must be
-#' above 0. Weights multiply the likelihood. Estimated on the rows that the trees fit, the scale is somewhat too small
-#' where they fit too closely; give `aft_scale` to set it. With all objectives of survival `boosting = "ordered"` and
-#' `leaf_iterations` are not offered.
+#' above 0. Weights multiply the log-likelihood. If the trees overfit, the estimated scale is too small; `aft_scale`
+#' sets it. `boosting = "ordered"` and `leaf_iterations` cannot be used for survival.
 #'
 #' @section Small hessians:
 #' If the second derivative of a loss is (nearly) 0 for large errors (`"huber"`, `"pseudo_huber"`, `"log_cosh"`), an
@@ -254,9 +252,9 @@ objective_object <- function(name, param = list()) {
 #'
 #' @section Names in other packages:
 #' `"binary:logistic"`, `"multiclass"`, `"RMSE"`, `"gaussian"`, `"count:poisson"`, `"reg:tweedie"`, `"Huber:delta=2"`
-#' and others are understood. `"multi:softmax"` is `"softmax"`: use `predict(type = "class")` for classes. `alpha` is
-#' always the L1 penalty here; with `"huber"` (LightGBM) and `"expectile"` (CatBoost) it is refused, so give
-#' `huber_delta` or `expectile_alpha`.
+#' and others work, too. `"multi:softmax"` is `"softmax"`: use `predict(type = "class")` for classes. `alpha` is always
+#' the L1 penalty; with `"huber"` (LightGBM) and `"expectile"` (CatBoost) it is an error: give `huber_delta` or
+#' `expectile_alpha`.
 #'
 #' @return A data frame with one row per objective: `name`; `response`, what a response may be; `parameters` with
 #'   defaults and ranges; `meaning`; `aliases`, the names in other packages. It has the class `gbt_objectives`, which

@@ -365,59 +365,58 @@ chosen_lines <- function(values, by) {
 
 #' Defaults that follow from the data
 #'
-#' The rules by which [gbt_train()] chooses parameters that you do not set, measured on many data sets. They use the
-#' objective, the numbers of rows and rounds, whether columns are categorical and how training ends. Only the shape of
-#' trees follows from the response, see Race. The number of rows counts all rows of the data with a weight above 0,
-#' including those that a `mask` or a fold holds out. `print()` of a model shows the parameters that rules have chosen;
-#' its `params` have their values, and `by_rule` their names.
+#' The rules by which [gbt_train()] chooses parameters that you do not set. They were measured on many data sets. They
+#' use the objective, the numbers of rows and rounds, whether columns are categorical and how training ends. Only the
+#' shape of trees depends on the response, see Race. The number of rows counts all rows of the data with a weight above
+#' 0, including those that a `mask` or a fold holds out. `print()` of a model shows the parameters that rules have
+#' chosen; its `params` have their values, and `by_rule` their names.
 #'
-#' A value that you give, under any name of its parameter, is fixed; the others are chosen around it. For example, with
-#' `max_depth = 4` trees have four layers, and the number of rows or a race chooses `grow_policy`. `"depthwise"` leaves
-#' the depth open, and `max_leaves = 31` means best-first trees (`"lossguide"`) of 31 leaves. To grow the same trees as
-#' in another package, give `grow_policy`, `max_depth` and, for `"lossguide"`, `max_leaves`. Some parameters switch off
-#' rules for others: see `unless` below. `boosting = "plain"`, `num_parallel_tree = 1`, `colsample_bynode = 1` and
-#' `cat_method = "auto"` are defaults, so setting them changes nothing. Parameters without a rule that applies have the
-#' defaults that [gbt_parameters()] lists. With `init_model`, parameters with a rule keep the values of that model; give
-#' all others (constraints among them) again. [gbt_refit()] keeps the values that rules had chosen for a
-#' cross-validation, a search or early stopping.
+#' A value that you give is fixed, and the rules choose the other parameters to fit it. For example, with `max_depth =
+#' 4` the number of rows or a race chooses `grow_policy`; with `grow_policy = "depthwise"` rules choose the depth;
+#' `max_leaves = 31` means best-first trees (`"lossguide"`) with 31 leaves. To grow the same trees as in another
+#' package, give `grow_policy`, `max_depth` and, for `"lossguide"`, `max_leaves`. Some parameters switch off rules for
+#' others: see `unless` below. `boosting = "plain"`, `num_parallel_tree = 1`, `colsample_bynode = 1` and `cat_method =
+#' "auto"` are defaults, so setting them changes nothing. Parameters without a rule that applies have the defaults that
+#' [gbt_parameters()] lists. With `init_model`, parameters with a rule keep the values of that model; give all others
+#' (constraints among them) again. [gbt_refit()] keeps the values that rules had chosen for a cross-validation, a search
+#' or early stopping.
 #'
-#' `preset = "fast"` and `preset = "best"` add rules to these: `"fast"` takes larger steps (`eta`) and fewer bins, and
-#' symmetric trees see half of the features each (at least eight, but at most four fifths of all); `"best"` makes an
-#' `ensemble`. Arguments that you give win over the preset.
+#' `preset = "fast"` and `preset = "best"` add rules: `"fast"` uses a larger `eta` and fewer bins, and each symmetric
+#' tree uses half of the features (at least eight, but at most four fifths of all); `"best"` trains an `ensemble`.
+#' Arguments that you give take precedence over the preset.
 #'
-#' Rules do not use R's random numbers. As `eta` and whether there is a race depend on `nrounds`, `model[1:20]` of a
-#' longer training is not the model of `nrounds = 20`, unless `eta` and the shape of trees were given.
+#' Rules do not use R's random numbers. `eta` and the race depend on `nrounds`, so `model[1:20]` of a longer training is
+#' not the model of `nrounds = 20`, unless you give `eta` and the shape of trees.
 #'
 #' @section Race:
-#' No shape of trees is best for all data. So two or three are trained for a few large steps on some of the rows, and
-#' the one with the least loss on other rows is taken: symmetric trees of six layers, or best-first trees
-#' (`"lossguide"`) of 64 leaves if their loss is lower by 0.3 percent. If it is lower by 3 percent, depthwise trees of
-#' eight layers race as well, and must be 2 percent better than these. A shape has 100 rounds if symmetric, else 50, at
-#' most, with `eta` 0.3, on at most 20,000 rows and 60 percent of all. Two shapes are compared at 20, 30 and 40 percent
-#' of their rounds as well. Deep trees are ahead in early rounds, so the later shape has lost once it is behind, unless
-#' it catches up fast, and the earlier one if it is behind by 10 percent. Shapes also stop early as training does. A
-#' race costs 3 to 20 percent of most trainings, and up to 30 of those that stop after few rounds
+#' No shape of trees is best for all data. So gbt trains two or three shapes for a few rounds with a large `eta` on some
+#' of the rows, and chooses by the loss on other rows: symmetric trees with six levels, or best-first trees
+#' (`"lossguide"`) with 64 leaves if their loss is lower by 0.3 percent. If it is lower by 3 percent, depthwise trees
+#' with eight levels are tried as well, and must be 2 percent better than these. Symmetric trees are trained for at most
+#' 100 rounds, others for 50, with `eta` 0.3, on at most 20,000 rows and 60 percent of all rows. A shape that is clearly
+#' worse after 20, 30 or 40 percent of its rounds is stopped, and early stopping applies as in training. A race takes 3
+#' to 20 percent of the time of most trainings, and up to 30 percent of those that stop after few rounds
 #' (`bench/results/shapes.md` in the sources).
 #'
-#' Rows are drawn by a hash of their numbers, and copied to memory where the data are in a folder. They are judged by
-#' at most 5,000 rows: of the last validation set (or the masked-out rows) if it stops the training early and has 500
-#' rows or more, else by training rows that are held out of the race (whole groups with `group`, the latest with
-#' `time`). The choice is the same for any number of threads and ranks, on any device, and for any `seed`; rows in
-#' another order are other draws.
+#' The rows of a race are drawn by a hash of their numbers, and copied to memory if the data are in a folder. The loss
+#' is measured on at most 5,000 rows: of the last validation set (or the masked-out rows) if it is used for early
+#' stopping and has 500 rows or more, otherwise of training rows that are held out of the race (whole groups with
+#' `group`, the latest with `time`). The choice is the same for any number of threads and ranks, on any device, and for
+#' any `seed`, but it depends on the order of the rows.
 #'
 #' There is a race with 10,000 rows or more, for the objectives `"squared_error"`, `"logistic"`, and `"softmax"` with up
-#' to ten classes, if `nrounds` (or the limit of rounds) is at least 480, or from 33,333 rows on 16,000,000 / rows.
-#' Rows that a share of `valid` holds out do not count. There is none with `preset = "fast"`, with `init_model`, and if
-#' you give `colsample_bynode`, `num_parallel_tree` or `boosting`. Only shapes that go with the values that you give
-#' race: with `max_depth` up to 8, symmetric and depthwise trees of this depth; with `grow_policy = "depthwise"`, six
-#' and eight layers. To train without a race, give a whole shape: `grow_policy = "symmetric"` or `"lossguide"`, or
-#' `"depthwise"` with `max_depth`. With `max_seconds` a race takes a tenth of that time at
-#' most; if that is too short, rules decide. `verbose = 1` shows the losses, and `model$race` keeps them.
+#' to ten classes, if `nrounds` (or the limit of rounds) is at least 480, or from 33,333 rows on 16,000,000 / rows. Rows
+#' that a share of `valid` holds out do not count. There is none with `preset = "fast"`, with `init_model`, and if you
+#' give `colsample_bynode`, `num_parallel_tree` or `boosting`. Only shapes with the values that you give are compared:
+#' with `max_depth` up to 8, symmetric and depthwise trees of this depth; with `grow_policy = "depthwise"`, six and
+#' eight levels. To train without a race, give the whole shape: `grow_policy = "symmetric"` or `"lossguide"`, or
+#' `"depthwise"` with `max_depth`. With `max_seconds` a race takes at most a tenth of this time; if that is too short,
+#' rules decide. `verbose = 1` shows the losses, and `model$race` has them.
 #'
-#' [gbt_cv()] and [gbt_tune()] hold one race, on the rows that the first fold trains on, so other folds hold out rows
-#' that took part in it. [gbt_refit()] and a call that goes on from its `checkpoint` repeat the choice without a race.
-#' So does `update()` with the same objective and 10,000 rows or more. To repeat it elsewhere, give
-#' `params = model$params[model$by_rule]`.
+#' [gbt_cv()] and [gbt_tune()] run one race, on the rows that the first fold trains on, which other folds hold out.
+#' [gbt_refit()] and a call that continues from its `checkpoint` keep the shape without a race. So does `update()` with
+#' the same objective and 10,000 rows or more. To use the same parameters elsewhere, give `params =
+#' model$params[model$by_rule]`.
 #'
 #' @return A data frame with one row per rule: `parameters`, `rule`, `unless` (parameters which, when named, switch it
 #'   off) and `evidence` (the section of `bench/results/defaults.md` in the sources that shows why, or another page). It

@@ -147,61 +147,57 @@ bytes_to_save <- function(model) {
 
 #' Save a model to a file and load it again
 #'
-#' `gbt_save()` writes the bytes of a model, `gbt_load()` makes the model of them. The file is the same on every
-#' machine and does not depend on R's own formats; the model that comes back predicts the very same numbers. Models
-#' may just as well be kept by [saveRDS()], [save()] or any other means: they are plain R objects.
+#' `gbt_save()` writes a model to a file, `gbt_load()` reads it. The file does not depend on the machine or on the
+#' version of R, and the loaded model predicts the same numbers. Models are plain R objects, so [saveRDS()] and [save()]
+#' work, too.
 #'
-#' With a path, the file is written under another name in the same folder (`.gbt-*.tmp`) and then renamed. So a full
-#' disk or a crash never leaves half a model, and a process that reads at that moment gets the old model or the new one.
-#' A temporary file that a killed process left is removed by the next save to the same file. A folder in which no file
-#' can be created is an error, even if the file itself could be written to. A link stays a link: the file that it points
-#' to is written.
+#' With a path, the file is first written under another name in the same folder (`.gbt-*.tmp`) and then renamed. So a
+#' full disk or a crash never leaves an incomplete model, and a process that reads at the same time gets the old model
+#' or the new one. The next save to the same file removes a temporary file that a killed process left. Creating files in
+#' the folder must be allowed. If the file is a link, the file that it points to is written.
 #'
-#' In place of a path there may be a connection, such as [url()], [gzfile()], [socketConnection()] or
-#' [rawConnection()], and `gbt_load()` takes a raw vector as well: the bytes of a file, wherever they are kept. An open
-#' connection must be binary (`"rb"`, `"wb"`). Exactly the bytes of one model are read, so several models may follow one
-#' another. gbt opens and closes a connection that is not open. It cannot be used again then, as with [saveRDS()]. The
-#' protection against crashes holds for paths only, not for connections.
+#' Instead of a path you can give a connection, such as [url()], [gzfile()], [socketConnection()] or [rawConnection()];
+#' `gbt_load()` also takes a raw vector with the bytes of a file. An open connection must be binary (`"rb"`, `"wb"`).
+#' Exactly the bytes of one model are read, so a connection may contain several models one after the other. gbt opens a
+#' connection that is not open, and closes it afterwards. The protection against crashes is only for paths.
 #'
 #' Fields that you add to a model, such as `model$note <- "approved by QA"`, are saved if they are vectors of logical
 #' values, numbers or texts, `NULL`, or lists of these. Anything else (a data frame, a function) is left out, with a
 #' warning of class `gbt_warning_save` that names it.
 #'
-#' To save a model of a recipe (`gbt_train(recipe, data)`) is an error, since predictions need the recipe and a file
-#' cannot keep it. [saveRDS()] keeps both. `drop_recipe = TRUE` saves the model without its recipe: bake rows yourself
-#' before you predict, or keep the recipe in another file and put it back: `model$recipe <- readRDS(...)`.
+#' Saving a model of a recipe (`gbt_train(recipe, data)`) is an error, since predictions need the recipe, which the file
+#' cannot contain. Use [saveRDS()], or `drop_recipe = TRUE` to save the model without its recipe: then bake rows
+#' yourself before you predict, or save the recipe in another file and put it back: `model$recipe <- readRDS(...)`.
 #'
-#' A file is checked from the first byte to the last when it is read: one that was cut off or changed is an error of
-#' class `gbt_error_format`.
+#' `gbt_load()` checks the whole file: if it is incomplete or damaged, there is an error of class `gbt_error_format`.
 #'
 #' @param model A model from [gbt_train()].
 #' @param file Path of the file, or a connection. For `gbt_load()` also a raw vector.
 #' @param drop_recipe TRUE saves a model of a recipe without the recipe.
-#' @param trust A model that was trained by a formula such as `y ~ log(a) + b` evaluates its right side when it
-#'   predicts. Arithmetic, mathematical functions, `ifelse()`, `factor()`, `cut()`, `poly()`, functions of texts and
-#'   times and other common ones are evaluated by gbt itself, over plain vectors. A term with any other function, such
-#'   as your own, is code that R must run. A file with a term like that, or with a function like that anywhere else in
-#'   its formula, is an error. `trust = TRUE` says that you know where the file comes from. The functions themselves are
-#'   not in the file: define them again, or load their package, before you predict. (`readRDS()` and `load()` do not
-#'   ask: such files can hold any code.)
+#' @param trust A model with a formula such as `y ~ log(a) + b` evaluates its right side when it predicts. gbt itself
+#'   evaluates arithmetic, mathematical functions, `ifelse()`, `factor()`, `cut()`, `poly()`, functions of strings and
+#'   times, and other common ones, so they are safe. Any other function, such as your own, is code that R must run, and
+#'   loading a file with such a function in its formula is an error, unless you give `trust = TRUE` because you trust
+#'   the file. The functions themselves are not in the file: define them, or load their package, before you predict.
+#'   (`readRDS()` and `load()` have no such protection: their files can contain any code.)
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @section Provenance:
 #' `model$provenance` says where a model comes from: `trained`, the day of its training (UTC); `gbt`, the version;
-#' `data`, a fingerprint of the training data; and `history`, a text for each model that it was continued
-#' (`init_model`) or refitted from ([gbt_refit()], `update()`), oldest first. Why a model was made is yours to say, in a
-#' field such as `model$note <- "approved by QA"`. [summary()][gbt_methods] and [gbt_report()] show all of it; files and
-#' [saveRDS()] keep it. Models from files of earlier versions have none, which is shown as "unknown".
+#' `data`, a fingerprint of the training data; and `history`, a text for each model that it was continued (`init_model`)
+#' or refitted from ([gbt_refit()], `update()`), oldest first. You can add fields of your own, such as `model$note <-
+#' "approved by QA"`. [summary()][gbt_methods] and [gbt_report()] show all of it; files and [saveRDS()] keep it. For
+#' models from files of earlier versions it is "unknown".
 #'
 #' The fingerprint covers the names, order and types (numbers, levels, ordered levels) of the columns, every value, the
 #' response with its classes, weights, offset, exposure, `time`, `group`, and the order of the rows; with `mask` or
-#' `valid` also which rows were trained on. It is the same for a data frame, a matrix, a sparse matrix, texts or
-#' factors, whole numbers or doubles, chunks and folders. It does not cover parameters, nor validation data of their
-#' own. So two models with one fingerprint had the same data, and a training with one round tells whether a table is the
-#' one that a model was trained on. It finds changes; it is no protection against data that are forged on purpose.
+#' `valid` also which rows were trained on. It does not depend on the form of the data: data frame, matrix, sparse
+#' matrix, character or factor, integer or double, chunks or folders. It does not cover parameters or separate
+#' validation data. So two models with the same fingerprint were trained on the same data; to check a table, train one
+#' round on it and compare the fingerprints. It finds accidental changes, but does not protect against data that were
+#' changed on purpose.
 #'
-#' Equal trainings give the same `model$state` on any day; files also have the day. For files that are the same to the
-#' byte, set the environment variable `SOURCE_DATE_EPOCH` (seconds since 1970), whose day is then the one that models
-#' get.
+#' Equal trainings give the same `model$state` on any day, but files also contain the day. For files with equal bytes,
+#' set the environment variable `SOURCE_DATE_EPOCH` (seconds since 1970), which then gives the day.
 #'
 #' @return `gbt_save()` returns its model invisibly, `gbt_load()` a model.
 #' @seealso [gbt_refit()] to train a model from a file again, on new data; [gbt_monitor()]; [gbt_train()]

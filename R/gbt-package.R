@@ -20,19 +20,19 @@
 #' the processor's instructions, the way the data came (data frame, matrix or sparse matrix), or the device (CPU, or a
 #' GPU with CUDA: tested on an H100 and by emulation on the CPU, see [gbt_devices]).
 #'
-#' @section Errors and warnings: Every error has the class `gbt_error` and one that tells its kind:
-#' `gbt_error_argument`, `gbt_error_data`, `gbt_error_memory`, `gbt_error_device`, `gbt_error_format`, `gbt_error_io`,
-#' `gbt_error_unsupported` or `gbt_error_internal` (a fault of the package: please report it). Errors of functions of
-#' yours that a training calls get the class `gbt_error_callback`, see [gbt_last_interrupted()]. A result (`gbt_cv`,
-#' `gbt_shap`, ...) whose fields were changed so that a method cannot use it is an error of class `gbt_error_result`,
-#' whose field `error` is R's own error. A cancelled or crashed job has the class `gbt_error_job`.
-#' The field `subject` of the condition is the parameter, column or file that it is about. Warnings have the class
-#' `gbt_warning` and one such as `gbt_warning_offset`, `gbt_warning_weights` or `gbt_warning_device`. Ctrl-C raises a
-#' condition of class `gbt_interrupt`, which is an `interrupt` as usual.
+#' @section Errors and warnings: Every error has the class `gbt_error` and a class for its kind: `gbt_error_argument`,
+#'   `gbt_error_data`, `gbt_error_memory`, `gbt_error_device`, `gbt_error_format`, `gbt_error_io`,
+#'   `gbt_error_unsupported` or `gbt_error_internal` (a fault of the package: please report it). Errors in your own
+#'   functions during training have the class `gbt_error_callback`, see [gbt_last_interrupted()]. If the fields of a
+#'   result (`gbt_cv`, `gbt_shap`, ...) were changed so that a method cannot use it, the error has the class
+#'   `gbt_error_result`, and its field `error` is R's own error. A cancelled or crashed job has the class
+#'   `gbt_error_job`. The field `subject` of the condition is the parameter, column or file that the error is about.
+#'   Warnings have the class `gbt_warning` and one such as `gbt_warning_offset`, `gbt_warning_weights` or
+#'   `gbt_warning_device`. Ctrl-C raises a condition of the classes `gbt_interrupt` and `interrupt`.
 #'
-#' @section Trainings that learn nothing: Where a training learns nothing, or ends for a reason that is hard to guess,
-#' one warning says why. The model has its text in the field `warned`, which `print()` and `summary()` repeat; files of
-#' [gbt_save()] do not keep it. The class of the warning says what happened:
+#' @section Trainings that learn nothing: If a training learns nothing, or ends for an unexpected reason, a warning says
+#'   why. The field `warned` of the model has its text, which `print()` and `summary()` show; files of [gbt_save()] do
+#'   not contain it. The classes of the warnings:
 #' * `gbt_warning_no_split`: no tree has a split; the text names the parameter that allows none;
 #' * `gbt_warning_weights`, `gbt_warning_hessian`: weights or hessians are too small for `min_child_weight`;
 #' * `gbt_warning_flat`: predictions hardly differ, since `eta` is too small or the response is on another scale than
@@ -41,8 +41,8 @@
 #' * `gbt_warning_metric`: the metric of early stopping has no value;
 #' * `gbt_warning_rounds`: without `nrounds`, the metric was still improving at the limit of rounds.
 #'
-#' [gbt_cv()] and [gbt_tune()] warn once for all folds and configurations. [predict()][predict.gbt] has a warning of its
-#' own, `gbt_warning_unseen`, where all values of a column are new levels.
+#' [gbt_cv()] and [gbt_tune()] warn once for all folds and configurations. [predict()][predict.gbt] warns with the class
+#' `gbt_warning_unseen` if all values of a column are new levels.
 #'
 #' @section Options:
 #' `gbt.threads` (or the environment variable `GBT_NUM_THREADS`) and `gbt.oversubscribe`: see [gbt_threads()].

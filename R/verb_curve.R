@@ -2,14 +2,14 @@
 
 #' Curves of predictions and outcomes
 #'
-#' Calibration, lift, gains, receiver operating characteristic (ROC) and precision by recall of a model on data, or of
-#' any predictions, as a data frame that can be drawn; for models of times and of ranking curves of their own. Rows of
-#' equal predictions always stay together. So no curve depends on the order of rows, and a weight of 2 is the row twice.
+#' Calibration, lift, gains, receiver operating characteristic (ROC) and precision-recall curves of a model on data, or
+#' of any predictions, as a data frame with a `plot()` method. There are other curves for survival, distributions and
+#' ranking. Rows with equal predictions are never separated, so a curve does not depend on the order of rows.
 #'
 #' @section Types:
 #' \describe{
 #'   \item{`"calibration"`}{Rows ascending by prediction in `bins` of equal weight: `bin`, `predicted` and `observed`
-#'     (means), `rows`, `weight`. Where equal predictions are many, bins are fewer and differ in weight.}
+#'     (means), `rows`, `weight`. With many equal predictions there are fewer bins, which differ in weight.}
 #'   \item{`"lift"`}{Rows descending by prediction in `bins` of equal weight: `bin`, `share` (of the weight, this bin
 #'     and those before it), `lift` (mean observed in the bin, divided by that of all rows), `cumulative` (the same for
 #'     the bin and those before it), `rows`, `weight`.}
@@ -18,10 +18,8 @@
 #'   \item{`"roc"`}{Descending by prediction: `threshold`, `fpr` and `tpr`, the shares of negative and of positive rows
 #'     with a prediction of `threshold` or more. Its area is metric `"auc"`.}
 #'   \item{`"pr"`}{Descending by prediction: `threshold`, `recall`, `precision`. Its area is metric `"pr_auc"`, the
-#'     average precision: the curve is a step, since lines between its points would promise too much.}
-#' }
-#' Models of times (objectives `"cox"`, `"hazard"` and `"aft"`), whose response may be censored on the right, have:
-#' \describe{
+#'     average precision: a step curve, since linear interpolation would be too optimistic.} } For survival (objectives
+#'     `"cox"`, `"hazard"` and `"aft"`, with a response that may be right-censored): \describe{
 #'   \item{`"survival"`}{Rows ascending by risk in `bins` of equal weight (4): `group`, `time`, `predicted` (mean of the
 #'     predicted curves of the group), `observed` (Kaplan and Meier's estimate for the group) with its 95 % interval
 #'     `lower` and `upper`, and `at_risk` (the weight of the rows that are still observed).}
@@ -29,57 +27,52 @@
 #'     `time`, `bin`, `predicted` (mean), `observed` (Kaplan and Meier's estimate for the bin at that time), `lower`,
 #'     `upper`, `rows`, `weight`.}
 #'   \item{`"brier"`}{The Brier score at `times`, a mean squared error of the predicted curves: `time`, `brier`, and
-#'     `reference`, that of one curve for all rows. Rows are weighted by the inverse of the probability
-#'     of being observed so long (Gerds and Schumacher 2006). Its area, divided by the range of `times`, is the
-#'     integrated Brier score.}
-#' }
-#' Of a response of several columns each column has a curve of its own, of the rows that have a value there.
+#'     `reference`, that of one curve for all rows. Rows are weighted by the inverse of the probability of being
+#'     observed so long (Gerds and Schumacher 2006). Its area, divided by the range of `times`, is the integrated Brier
+#'     score.} } With a response of several columns, each column has its own curve, over the rows that have a value
+#'     there.
 #'
-#' Models of distributions, such as `"dist_normal"`, have:
-#' \describe{
+#' For distributions, such as `"dist_normal"`: \describe{
 #'   \item{`"pit"`}{A histogram of probability integral transforms: of the probability that each row's distribution
-#'     gives to the observed value or less, in `bins` of equal width: `bin`, `from`, `to`, `density` (1 in every bin
-#'     where the distributions are right) with its 95 % interval `lower` and `upper`, and `weight`. High ends tell of
-#'     distributions that are too narrow, a high middle of ones that are too wide, a slope of ones that are too high or
-#'     too low. The probability of a count is spread evenly between those of less and of this count or less (Czado and
-#'     others, 2009). Models of several quantiles have it too: the bins lie between their levels, so a density is the
-#'     share of the rows between two quantiles by the share that the levels promise.}
-#' }
-#' With `group` models have:
-#' \describe{
+#'     gives to the observed value or less, in `bins` of equal width: `bin`, `from`, `to`, `density` (1 in every bin if
+#'     the distributions are right) with its 95 % interval `lower` and `upper`, and `weight`. High bars at both ends
+#'     mean that the distributions are too narrow, high bars in the middle that they are too wide, a slope that they are
+#'     too high or too low. For counts, the transform is spread evenly between the probabilities of less than the count
+#'     and of at most the count (Czado and others, 2009). For models of several quantiles the bins are between their
+#'     levels, and the density is the share of rows between two quantiles, divided by its nominal value.} } With
+#'     `group`: \describe{
 #'   \item{`"query_length"`}{Queries ascending by their number of rows in `bins` of equal weight: `bin`, `length` (mean
 #'     number of rows), `metric`, `estimate` (its mean) with its 95 % interval `lower` and `upper`, `queries`, `weight`.
 #'     Queries without a value, such as those without a relevant row, are left out.}
 #' }
 #'
 #' @param observed A model from [gbt_train()], a calibrated one from [gbt_calibrate()], or a [gbt_cv()] with
-#'   `keep_models = TRUE`, whose predictions for its held-out rows are taken; or a list of such with a name for each,
-#'   whose curves are to be compared. Or what was observed: numbers; or two classes as logical values, 0 and 1, or a
-#'   factor or texts of two levels, of which the second is the positive one. `"roc"` and `"pr"` need classes; `"lift"`
-#'   and `"gains"` numbers of 0 and more.
-#' @param predicted For a model the data, as in [gbt_evaluate()]. Else a prediction for each row: for classes the
-#'   probability or score of the positive one. Or a list of such predictions with a name for each, whose curves are to
-#'   be compared: `list(small = p1, large = p2)`.
+#'   `keep_models = TRUE`, for its predictions of held-out rows; or a named list of these, to compare their curves. Or
+#'   the observed response: numbers; or two classes as logical values, 0 and 1, or a factor or character vector with two
+#'   levels, of which the second is positive. `"roc"` and `"pr"` need classes; `"lift"` and `"gains"` classes, or
+#'   numbers of 0 or more.
+#' @param predicted For a model: the data, as in [gbt_evaluate()]. Otherwise a prediction for each row (for classes the
+#'   probability or score of the positive one), or a named list of such predictions, to compare their curves:
+#'   `list(small = p1, large = p2)`.
 #' @param type The curve, see below.
 #' @param weights Weights of the rows, or `NULL`.
 #' @param bins Number of bins of `"calibration"`, `"lift"`, `"survival"`, `"pit"` and `"query_length"`: 4 for
 #'   `"survival"`, else 10.
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @param model,data Other names of the first two arguments, for a model.
-#' @param y For a model: the response, when the data do not have it.
-#' @param class For a model: the class whose probability is looked at, against all others. Left out, of two classes the
-#'   second one, of several classes each, as a curve of its own. Printing and plots name it. Of a response of several
-#'   columns one of them.
+#' @param y For a model: the response, if the data do not have it.
+#' @param class For a model: the class whose probability is used, against all others. By default the second of two
+#'   classes, or a curve for each of several classes. With a response of several columns: one of these columns.
 #' @param offset,exposure,trees,threads For a model, as in [gbt_evaluate()].
-#' @param times For models of times: the times of `"calibration"`; for `"survival"` and `"brier"` those of the curves,
-#'   at most 100 times of events when left out, for `"brier"` up to the 0.9 quantile of the times.
+#' @param times For survival: the times of `"calibration"`; for `"survival"` and `"brier"` the times of the curves, by
+#'   default at most 100 times of events, for `"brier"` up to the 0.9 quantile of the times.
 #' @param group For `"query_length"`: the query of every row, as values or the name of a column.
 #' @param metric For `"query_length"`: a metric of queries, such as `"map"`, see [gbt_metrics()].
-#' @param strata For a model of times with strata: those of the rows, as in [gbt_evaluate()].
+#' @param strata For survival with strata: the strata of the rows, as in [gbt_evaluate()].
 #' @return A data frame of class `gbt_curve`; attribute `area` is the area under `"roc"`, `"pr"` and `"gains"`, and the
-#'   integrated Brier score of `"brier"`. Of a list of predictions the first column is `model`, a factor of their names,
-#'   and `area` has a number for each. Rows that are taken of it keep the areas of the curves whose points are all among
-#'   them.
+#'   integrated Brier score of `"brier"`. For a list of predictions, the first column is `model`, a factor of their
+#'   names, and `area` has a number for each. A subset of the rows keeps the areas of the curves that it contains as a
+#'   whole.
 #' @seealso [gbt_evaluate()]; [plot.gbt_curve()]; `vignette("survival", package = "gbt")`
 #' @concept calibration curve
 #' @concept ROC curve

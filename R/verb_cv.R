@@ -4,49 +4,46 @@
 #' all folds, and all folds are trained at the same time, round by round, so that early stopping uses their mean metric.
 #'
 #' @section Folds:
-#' `folds = 5` draws five folds: by classes, so that each fold has its share of them (numbers: `stratify = TRUE` does so
-#' by tenths of the response). Which row is in which fold follows from `seed`. Where `group` is given, see
-#' [gbt_train()], groups are held out as a whole. Where `time` is given, folds follow it (*rolling origin*). Rows are
-#' cut into `folds + 1` blocks by time. Fold i trains on the first i blocks and is evaluated on the next one, so no
-#' model sees the future.
+#' `folds = 5` draws five folds. For classes they are stratified, so that each fold has about the same shares of the
+#' classes; for numbers `stratify = TRUE` stratifies by tenths of the response. The folds depend on `seed`. With
+#' `group`, see [gbt_train()], whole groups are held out. With `time`, folds follow it (*rolling origin*): rows are
+#' divided into `folds + 1` blocks by time, and fold i trains on the first i blocks and is evaluated on the next one, so
+#' no model sees the future.
 #'
-#' Folds of your own are a value for each row (fold numbers, a factor, texts), a list of the rows that each fold holds
-#' out, or what `rsample::vfold_cv()` and its relatives return. They say everything: `group` and `time` then only shape
-#' statistics of categorical columns. With a formula `folds` is evaluated in `data`, as `weights` of [gbt_train()] are,
-#' so a column may have them, and `subset` and `na.action` drop rows together with their folds. (Rows in a list are
-#' counted among those that are left.)
+#' Folds of your own are a value for each row (fold numbers, a factor, a character vector), a list of the rows that each
+#' fold holds out, or the result of `rsample::vfold_cv()` and similar functions. `group` and `time` then only change
+#' target encoding. With a formula, `folds` is evaluated in `data`, like `weights` of [gbt_train()], so it may be a
+#' column, and `subset` and `na.action` drop rows together with their folds. (Row numbers in a list count the rows that
+#' are left.)
 #'
 #' @section What is shared:
-#' Cuts of numeric columns and the order of levels come from all rows, those of the folds among them: bins know where
-#' values lie, never their response. Statistics of the response are made fold by fold. Rules for parameters (see
-#' [gbt_defaults()]) look at the number of all rows, and all folds have the same parameters. Where a race chooses the
-#' shape of trees, it is held on the rows that the first fold trains on. So a fold's model is, to the last bit, that of
-#' `gbt_train(x, y, mask = )` with the shape of the folds. Rows of weight 0 count in no rule: folds are drawn without
-#' them.
+#' Cuts of numeric columns and the order of levels come from all rows, including held-out ones; they do not depend on
+#' the response. Target statistics are computed for each fold. Rules for parameters (see [gbt_defaults()]) use the
+#' number of all rows with a weight above 0, and all folds have the same parameters. If a race chooses the shape of
+#' trees, it uses the rows that the first fold trains on. The model of a fold equals that of `gbt_train(x, y, mask = )`
+#' with this shape, to the last bit.
 #'
-#' A class may be so rare that a fold holds out none of its rows, or all of them. Metrics that need two classes, such as
-#' `"auc"`, are missing (`NA`) there, and means and standard errors are those of the other folds. Where such a
-#' class has no row to train on, `class_weights = "balanced"` balances the other classes.
+#' If a class is so rare that a fold holds out none or all of its rows, metrics that need two classes, such as `"auc"`,
+#' are `NA` for this fold, and means and standard errors are over the other folds. If such a class has no row to train
+#' on, `class_weights = "balanced"` balances the other classes.
 #'
 #' @section Several workers:
-#' Folds of one process share its threads. Where package future has a plan with several workers (such as
-#' `future::plan("multisession")`, or one of several machines), they train the folds. Each has its share of the threads
-#' unless `threads` is given. The result is the same, to the last bit. Early stopping then takes about twice the work or
-#' more, as no worker knows the mean of all folds. Folds are trained for some rounds, then for twice as many until the
-#' mean stops improving, and once more to that round. Variables of the workspace that your own metrics and objectives
-#' use are sent along; random numbers that these draw differ. No rounds are shown. Only forked workers (`"multicore"`)
-#' can use data in a [gbt_data()], and `max_seconds` keeps the folds in this process. With `ranks`, see [gbt_ranks()],
-#' such workers are not used.
+#' By default, folds are trained by the threads of this process. If package future has a plan with several workers, such
+#' as `future::plan("multisession")`, the workers train the folds, each with its share of the threads unless you give
+#' `threads`. The result is the same, to the last bit. Early stopping then takes about twice the work or more, since
+#' each worker sees only its own folds: folds are trained for some rounds, then for twice as many until the mean stops
+#' improving, and once more to the best round. Variables that your own metrics and objectives use are sent to the
+#' workers; random numbers that these functions draw differ. Rounds are not printed. Only forked workers (`"multicore"`)
+#' can use data in a [gbt_data()]. With `max_seconds` or `ranks`, see [gbt_ranks()], workers are not used.
 #'
-#' @param x,... What [gbt_train()] takes: the data, in any of its forms, and parameters, `weights`, `offset`, `group`,
-#'   `time`, an objective, metrics, `early_stopping_rounds`, `verbose` and so on. `valid`, `mask`, `init_model`,
-#'   `callbacks` and `checkpoint` cannot be used. `max_seconds` holds for all folds together. Without `nrounds`
-#'   the folds stop early (see `early_stopping_rounds` there).
+#' @param x,... Data and arguments of [gbt_train()], except `valid`, `mask`, `init_model`, `callbacks` and `checkpoint`.
+#'   `max_seconds` is for all folds together. Without `nrounds`, early stopping is used (see `early_stopping_rounds`
+#'   there).
 #' @param folds The number of folds, or the folds; see below. Also called `nfold`, `nfolds`, `cv.folds` and
 #'   `fold_count`.
-#' @param repeats With a number of folds: how often folds are drawn.
+#' @param repeats Number of repetitions with newly drawn folds.
 #' @param stratify Whether drawn folds are balanced by the response; `NULL`: for classes only.
-#' @param keep_models Keep the model of each fold?
+#' @param keep_models Whether to keep the model of each fold.
 #'
 #' @return An object of class `gbt_cv`, a list with
 #'   \item{evaluation_log}{data frame: `round`, and for every metric of the held-out rows (and of the training rows with

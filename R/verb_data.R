@@ -3,82 +3,79 @@
 
 #' Data prepared for training
 #'
-#' Finds the cuts of all columns and bins the rows, once, for use in several calls of [gbt_train()]; or bins validation
-#' data by the cuts of training data. [gbt_train()] does the same when it is given a data frame or a matrix. So this
-#' function is needed only to save time: for several trainings on the same rows, or for cross-validation, where each
-#' fold is a `mask` of [gbt_train()].
+#' Bins the data once, for several calls of [gbt_train()], or bins validation data with the cuts of the training data.
+#' [gbt_train()] does the same with a data frame or a matrix, so you need this function only to save time, in several
+#' trainings on the same rows, or for data larger than memory (`path`).
 #'
-#' Columns are read where they are: numbers, integers, logical values, factors, ordered factors, texts (taken as
-#' factors), `integer64`, `Date`, `POSIXct` and `difftime`. `NA` and `NaN` are missing values; `-Inf` and `Inf` are
-#' ordinary, extreme numbers. Numbers that are names of things are categories where `cat_features` says so. A matrix
-#' without column names gets `f1`, `f2`, ...
+#' Columns may be numeric, integer, logical, character (taken as factors), factors, ordered factors, `integer64`,
+#' `Date`, `POSIXct` and `difftime`. `NA` and `NaN` are missing values; `-Inf` and `Inf` are ordinary, extreme numbers.
+#' `cat_features` makes numeric columns categorical. A matrix without column names gets `f1`, `f2`, ...
 #'
-#' The object is a handle: it points to binned rows outside of R's memory, and copies of the object share them. So it
-#' cannot be saved, nor sent to another process: create it again there, or keep the bins in a folder (`path`) and
-#' open that by [gbt_open()]. `identical()` is `FALSE` for two objects of the same data, and
-#' `options(future.globals.onReference = "error")` refuses them. Models are values and have no such limits.
+#' The object is a reference to binned rows outside of R's memory, which its copies share. So it cannot be saved or sent
+#' to another process: make it again there, or keep the bins in a folder (`path`) and open it with [gbt_open()].
+#' `identical()` is `FALSE` for two objects of the same data, and `options(future.globals.onReference = "error")`
+#' refuses them. Models have no such limits.
 #'
 #' @param x A data frame (tibble, data.table), a numeric, integer or logical matrix, or a sparse matrix of package
-#'   Matrix. For what does not fit into memory: [gbt_files()] for delimited text, a connection of package DBI,
-#'   [gbt_query()] or a result of `DBI::dbSendQuery()` for a database, a data set, query or reader of package arrow or
-#'   [gbt_batches()] for Arrow and Parquet, or a function that yields data frames or matrices in chunks, see below.
-#' @param label The response, one value per row: see `y` of [gbt_train()]. With a connection it is the name of a column,
-#'   and so are `weight`, `offset`, `exposure`, `time` and `group`; for times of events names of several columns, see
-#'   [gbt_files()]. With a source of rows names may be given here, or in the source.
+#'   Matrix. For data that do not fit into memory: [gbt_files()] for delimited text; a connection of package DBI,
+#'   [gbt_query()] or a result of `DBI::dbSendQuery()` for a database; a data set, query or reader of package arrow or
+#'   [gbt_batches()] for Arrow and Parquet; or a function that returns data frames or matrices in chunks, see below.
+#' @param label The response, one value per row: see `y` of [gbt_train()]. With a connection, `label`, `weight`,
+#'   `offset`, `exposure`, `time` and `group` are names of columns; for survival `label` names several columns, see
+#'   [gbt_files()]. With a source of rows, give the names here or in the source.
 #' @param weight Weights of the rows, 0 or more, used for the cuts and in training. `weights` of [gbt_train()] replace
 #'   them in training only: the cuts stay.
 #' @param offset Known part of the score: a number per row, or a matrix with a column per output.
-#' @param exposure How long, or how much of it, each row was observed, for objectives with a log link, see
-#'   [gbt_train()]: numbers above 0, or the name of a column, which is then not a feature. Models keep the name. Its
-#'   logarithm is added to the offset.
+#' @param exposure Time or amount for which each row was observed, for objectives with a log link, see [gbt_train()]:
+#'   numbers above 0, or the name of a column, which is then not a feature. Models store the name. The logarithm is
+#'   added to the offset.
 #' @param time,group When each row was observed; or which rows belong together: see [gbt_categories]. At most one of the
 #'   two.
-#' @param strata Strata of the rows where `label` is a Surv object: values, or the name of a column, which is then not a
+#' @param strata Strata of the rows, if `label` is a Surv object: values, or the name of a column, which is then not a
 #'   feature; see [gbt_train()].
 #' @param position For ranking from clicks: the position that each row was shown at, see [gbt_objectives()]: values, or,
 #'   with a source of rows, the name of a column, which is then not a feature.
 #' @param reference A `gbt_data` object whose cuts and factor levels are used, for validation data. Columns are
 #'   matched by name, in any order; columns that it does not have are ignored.
-#' @param max_bin Most bins of a numeric column, 2 to 65535, or `"exact"`, see [gbt_train()]. Not with `reference`.
-#' @param level_counts Factors and texts whose levels are counted: `TRUE` for all, or names of columns; see
+#' @param max_bin Maximum number of bins of a numeric column, 2 to 65535, or `"exact"`, see [gbt_train()]. Not with
+#'   `reference`.
+#' @param level_counts Factors and character columns whose levels are counted: `TRUE` for all, or names of columns; see
 #'   [gbt_categories]. Not with `reference`.
-#' @param sparse_zero What the absent entries of a sparse matrix are: `"value"` for the number 0, `"missing"`.
-#' @param unseen With `reference`: what a level is that the training data do not have: `"prior"` (goes the way of most
-#'   training rows), `"missing"` (taken for a missing value) or `"error"`.
+#' @param sparse_zero What entries that a sparse matrix does not store are: `"value"` for the number 0, or `"missing"`.
+#' @param unseen With `reference`: what to do with levels that the training data do not have: `"prior"` (sent to the
+#'   side of most training rows), `"missing"` (a missing value) or `"error"`.
 #' @param page_rows Rows per page of binned data; 0: gbt chooses. Does not change models.
 #' @param threads Number of threads, see [gbt_threads()].
 #' @param ... Must be empty: a misspelt argument is an error. With a connection: the other arguments.
 #' @param statement,columns,params,chunk_rows,n_rows,progress,texts With a connection: see [gbt_query()].
-#' @param cat_features Columns of whole numbers that are taken as categories: names or positions (from 1); see
-#'   [gbt_categories]. Not with `reference`.
+#' @param cat_features Columns of whole numbers that are categorical: names or positions (from 1); see [gbt_categories].
+#'   Not with `reference`.
 #' @param device Where to find the cuts and to bin: `"cpu"` or `"cuda"`, see [gbt_devices]. Does not change models.
-#'   `NULL` takes what `options(gbt.device = )` or `GBT_DEVICE` name. Without them, and for `"auto"`, it is the CPU.
-#' @param init_model The model that [gbt_train()] will continue from with these data. Its scores of the rows are kept, 8
-#'   bytes for each row and output, unless it was trained with the same cuts: bins are not enough to compute them.
-#'   Columns get the types and the order that they had in its training.
-#' @param ranks From [gbt_ranks()]: `x` is this process's share of the rows, and the cuts are those of all ranks.
-#' @param path A folder for the bins, which need not fit into memory then: [gbt_open()] opens them again, in this
-#'   session or another one. It is made where there is none. Several folders, on a disk each, share the bins, and are
-#'   read at once. `label`, `weight`, `offset`, `time`, `group` and `position` are kept there, too. With `ranks` each
-#'   rank takes a folder of its own within `path`. Does not change models.
+#'   `NULL` uses `options(gbt.device = )` or `GBT_DEVICE`; without them, and for `"auto"`, the CPU.
+#' @param init_model The model that [gbt_train()] will continue from with these data. Its scores of the rows are stored,
+#'   8 bytes for each row and output, unless it was trained with the same cuts. Columns get the types and the order of
+#'   its training data.
+#' @param ranks From [gbt_ranks()]: `x` has the rows of this process, and the cuts are computed from the rows of all
+#'   ranks.
+#' @param path A folder for the bins, which then need not fit into memory; it is created if needed. [gbt_open()] opens
+#'   it again, in this session or another one. Several folders, on different disks, share the bins and are read at the
+#'   same time. `label`, `weight`, `offset`, `time`, `group` and `position` are stored there, too. With `ranks` each
+#'   rank has its own folder in `path`. Does not change models.
 #' @param memory With `path`: how much memory bins may take, see [gbt_open()].
-#' @param compress With `path`: whether bins are packed. This saves room on the disk and costs time whenever they are
-#'   read. Choices: `"zstd"`, `"lz4"`, `TRUE` for the better one that this installation has (see [gbt_info()]), or
-#'   `FALSE` and `"none"`. Pages that would become smaller by less than an eighth stay as they are. Does not change
-#'   models.
+#' @param compress With `path`: whether to compress the bins, which saves disk space and takes time at each reading:
+#'   `"zstd"`, `"lz4"`, `TRUE` for the better one that this installation has (see [gbt_info()]), or `FALSE` and
+#'   `"none"`. Pages that would become smaller by less than an eighth are not compressed. Does not change models.
 #' @section Chunks:
-#' `x = function(i)` returns chunk number `i`, from 1, as a data frame or a matrix, and `NULL` after the last chunk.
-#' Every chunk is asked for several times: once to count rows and levels, once for each batch of columns whose cuts are
-#' found, once to bin it. It must be the same rows every time, which is checked. Columns and their classes must be the
-#' same in all chunks; levels of factors and texts need not be, those of ordered factors must. A chunk may be a list of
-#' `x` and of `label`, `weight`, `offset`, `exposure`, `time`, `group` and `position` of its rows; these are kept in
-#' memory as a whole. With `path` the bins are not. The result is the same, to the last bit, as from one data frame of
-#' all rows.
+#' `x = function(i)` returns chunk number `i`, from 1, as a data frame or a matrix, and `NULL` after the last chunk. The
+#' function is called several times for each chunk: to count rows and levels, to find cuts (once for each batch of
+#' columns), and to bin it. It must return the same rows every time, which is checked. Columns and their classes must be
+#' the same in all chunks, and so must levels of ordered factors; other levels may differ. A chunk may be a list of `x`
+#' and of `label`, `weight`, `offset`, `exposure`, `time`, `group` and `position` of its rows, which are all kept in
+#' memory. The result is the same, to the last bit, as from one data frame of all rows.
 #' @section How many rows:
-#' Training takes up to 2,147,483,647 rows. The object may have 4,294,967,294, of which a `mask` of [gbt_train()] takes
-#' fewer. Weights, labels and the like are vectors of R, 8 bytes a row. Several processes ([gbt_ranks()]) can share more
-#' rows, up to 2^47 together. `min_data_in_leaf` above 1 and factors split by sets of levels count the rows of bins, up
-#' to 2^32 - 1.
+#' Training uses at most 2,147,483,647 rows. The object may have 4,294,967,294 rows if `mask` in [gbt_train()] selects
+#' fewer. Weights, labels and so on take 8 bytes per row. Several processes ([gbt_ranks()]) can have up to 2^47 rows
+#' together; with `min_data_in_leaf` above 1, or factors split by sets of levels, up to 2^32 - 1.
 #' @return An object of class `gbt_data`, with methods for `print()`, `dim()` and `dimnames()`.
 #' @seealso [gbt_sources], [gbt_train()], [gbt_open()], [gbt_files()], [gbt_query()], [gbt_batches()];
 #'   `vignette("larger", package = "gbt")`

@@ -2,44 +2,45 @@
 
 #' Evaluate a model on data
 #'
-#' Computes metrics of a model's predictions for data whose response is known: the same numbers, to the last bit, that
-#' the evaluation log of [gbt_train()] has for the same rows. Group by group if wanted, and with bootstrap intervals.
+#' Computes metrics of a model on data with a known response, also for groups of rows (`by`) and with bootstrap
+#' intervals. The values equal those in the evaluation log of [gbt_train()] for the same rows, to the last bit.
 #'
 #' @section Intervals:
 #' With `intervals = 0.95` rows are drawn with replacement, as many as there are, `replicates` times, and the metrics
-#' are computed for each draw (predictions are made once). The bounds are the quantiles of these values that leave
-#' 2.5 % of them on either side (the percentile bootstrap of Efron, 1981). Where rows belong together, such as the
-#' visits of a patient, give `group`: whole groups are drawn then, and intervals become as wide as they should be. The
-#' intervals say how much the metrics of *this* model would vary with other rows of the same kind, not how much they
-#' would vary with another model trained on other rows; for that see [gbt_cv()]. A draw without a value, such as an AUC
-#' of rows of one class, is left out; if more than half of the draws have none, there are no bounds.
+#' are computed for each draw (predictions are made once). The bounds are the quantiles of these values that leave 2.5 %
+#' of them on either side (the percentile bootstrap of Efron, 1981). If rows belong together, such as the visits of a
+#' patient, give `group` to draw whole groups; otherwise the intervals are too narrow. The intervals show how much the
+#' metrics of *this* model vary with the evaluation rows, not how much they vary with the training rows; for that see
+#' [gbt_cv()]. Draws for which the metric has no value, such as an AUC of rows of one class, are left out; if these are
+#' more than half of the draws, there are no bounds.
 #'
-#' @param model A model from [gbt_train()], a calibrated one from [gbt_calibrate()], or a [gbt_cv()] with
-#'   `keep_models = TRUE`, whose predictions for the rows that its folds held out are evaluated; `x` is then its data.
+#' @param model A model from [gbt_train()], a calibrated one from [gbt_calibrate()], or a [gbt_cv()] with `keep_models =
+#'   TRUE`, to evaluate its predictions for held-out rows; `x` is then its data.
 #' @param x,data The data: what [predict()][predict.gbt] takes as `newdata`, in memory. For a model that was trained by
 #'   a formula a data frame with the response is enough.
-#' @param y The response, when `x` does not have it.
+#' @param y The response, if `x` does not have it.
 #' @param ... Must be empty: a misspelt argument is an error.
-#' @param metrics Names of metrics (see [gbt_metrics]), [gbt_metric()] objects, or a list of both. `"all"` takes all
-#'   metrics that suit the objective and the response. Left out: the objective's own metric and other common ones.
+#' @param metrics Names of metrics (see [gbt_metrics]), [gbt_metric()] objects, or a list of both. `"all"` means all
+#'   metrics for this objective and response. The default is the metric of the objective and other common ones.
 #' @param weights,offset,exposure As in [gbt_train()] and [predict()][predict.gbt]; columns of a data frame may be
-#'   named. `NULL`: rows weigh 1 each.
+#'   named. `NULL`: all weights are 1.
 #' @param by Names of columns of the data, or a value for each row (a vector, a list or data frame of several, a
-#'   matrix): metrics are computed for each group of rows. Numbers and times that differ are different groups, also
-#'   where they are printed alike.
+#'   matrix): metrics are computed for each group of rows. Numbers and times that differ are different groups, even if
+#'   they print the same.
 #' @param intervals The level of bootstrap intervals, such as 0.95; `NULL` for none.
 #' @param replicates The number of draws.
 #' @param group Which rows are drawn together: a value for each row, or the name of a column.
-#' @param strata Strata of the rows, for a model that has some: values, or the name of a column. Left out: the columns
+#' @param strata Strata of the rows, for a model with strata: values, or the name of a column. By default the columns
 #'   that the model was trained with.
 #' @param trees Number of rounds to predict with, see [predict()][predict.gbt].
-#' @param seed A whole number that decides the draws; `NULL` takes one from R's generator.
+#' @param seed Seed of the draws, a whole number; `NULL` takes one from R's generator.
 #' @param threads Number of threads, see [gbt_threads()].
-#' @param ranks From [gbt_ranks()]: each rank gives its own rows, and all get the metrics of the rows of all ranks.
+#' @param ranks From [gbt_ranks()]: each rank gives its own rows, and all ranks get the metrics over the rows of all
+#'   ranks.
 #' @return A data frame of class `gbt_evaluation` with a row for each group and metric: the columns of `by`, `metric`,
-#'   `estimate`, with `intervals` also `lower` and `upper`, and `rows`. `estimate` is `NaN` where the metric has no
-#'   value: `auc` of rows of one class, or a metric of a column, such as `rmse@y2`, all of whose cells are missing.
-#'   `plot()` draws it.
+#'   `estimate`, with `intervals` also `lower` and `upper`, and `rows`. `estimate` is `NaN` if the metric is not
+#'   defined, such as `auc` of rows of one class, or `rmse@y2` if all cells of column `y2` are missing. `plot()` draws
+#'   it.
 #' @seealso [gbt_cv()], [gbt_train()], [gbt_metric()]
 #' @concept evaluate a model
 #' @concept model performance

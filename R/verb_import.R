@@ -7,57 +7,57 @@
 
 #' Import a model of XGBoost, LightGBM or CatBoost
 #'
-#' Reads a model that another program has trained. The result is a model like any other: it predicts, explains, draws
-#' its trees, has importance, and is saved by [gbt_save()]. Its raw scores (`predict(type = "link")`) are the very bits
-#' of the other program's.
+#' Reads a model that another program has trained. The result works like any other model, for predictions, explanations,
+#' plots and [gbt_save()]. Its raw scores (`predict(type = "link")`) equal those of the other program, to the last bit.
 #'
 #' @section XGBoost:
-#' JSON and UBJ of version 1.3 and later, which `xgb.save()` writes (`model.json`, `model.ubj`). Trees of numbers and of
-#' categories, several classes or responses, forests, the booster `"dart"` and leaves that hold a value for each
-#' response are all taken. The booster `"gblinear"` has no trees and is an error. A model in the R session (class
-#' `xgb.Booster`) is given as it is.
+#' JSON and UBJ files of version 1.3 and later, from `xgb.save()` (`model.json`, `model.ubj`), or a model in the R
+#' session (class `xgb.Booster`). Numeric and categorical splits, several classes or responses, forests, the booster
+#' `"dart"` and leaves with a value for each response are supported. The booster `"gblinear"` has no trees and is an
+#' error.
 #' - XGBoost compares and adds in float32. Thresholds become the doubles that separate the same numbers, and the model
 #'   adds as XGBoost does. [gbt_shap()] and `predict(type = "contrib")` add in double; their sums differ from the scores
 #'   by the rounding of float32.
-#' - Responses are computed in double, where XGBoost computes them in float32: probabilities, say, agree to 7 digits.
-#' - A model with early stopping predicts with the rounds up to the best one, as XGBoost does in R. `trees` of
-#'   [predict()][predict.gbt] takes others.
+#' - Responses are computed in double, by XGBoost in float32, so probabilities agree to 7 digits.
+#' - A model with early stopping predicts with the rounds up to the best one, as XGBoost does in R, unless you give
+#'   `trees` to [predict()][predict.gbt].
 #' - Raw scores of the booster `"dart"` are those of an `xgb.DMatrix`; XGBoost's own of a matrix may differ in the last
 #'   bits.
-#' - A sparse matrix has zeros where it has no entries; XGBoost takes these for missing in R:
-#'   `predict(model, x, sparse_zero = "missing")`.
+#' - In gbt, entries that a sparse matrix does not store are zeros; in XGBoost's R package they are missing. For the
+#'   same predictions use `predict(model, x, sparse_zero = "missing")`.
 #'
 #' @section LightGBM:
-#' The text files that `lgb.save()` writes. A model in the R session (`lgb.Booster`) is given as it is. Trees with
-#' linear models in their leaves (`linear_tree`) are an error.
-#' - Missing values go as LightGBM sends them: in a column that had none in training they are zeros, and with
+#' The text files that `lgb.save()` writes, or a model in the R session (`lgb.Booster`). Trees with linear models in
+#' their leaves (`linear_tree`) are an error.
+#' - Missing values are treated as in LightGBM: in a column that had none in training they are zeros, and with
 #'   `zero_as_missing` zeros are missing values.
 #' - A forest (`boosting = "rf"`) predicts the mean of its trees, also as `"link"`, where LightGBM's raw score is their
 #'   sum. With a `sigmoid` other than 1 the link is that multiple of LightGBM's raw score: the log odds.
-#' - A file has no best round: LightGBM saves the rounds that predict.
+#' - A file has no best round: LightGBM saves only the rounds that it predicts with.
 #'
 #' @section CatBoost:
-#' JSON, which `catboost.save_model(model, "model.json", file_format = "json")` writes; with categories it needs the
-#' pool of the data as well (`pool =`), so that the file has their texts. A model of numbers in the R session
-#' (`catboost.Model`) is given as it is. Symmetric and other trees, several outputs, and categories that are split one
-#' against the others (`one_hot_max_size`) are taken. Splits by statistics of categories (CTR) are an error.
+#' JSON files, from `catboost.save_model(model, "model.json", file_format = "json")`; with categorical columns give also
+#' `pool =`, so that the file has the names of the categories. Or a model without categorical columns in the R session
+#' (`catboost.Model`). Symmetric and other trees, several outputs, and one-hot splits of categories (`one_hot_max_size`)
+#' are supported. Splits by statistics of categories (CTR) are an error.
 #' - The file does not have the gains of splits: [gbt_importance()] sorts by cover, where the file has it. In a
 #'   symmetric tree a split of a layer counts once in it, and once a node in `"frequency"`. `"shap"` works as well.
 #' - For `"Poisson"` and `"Tweedie"` responses are means, where CatBoost's `predict()` gives raw scores.
 #'
 #' @section Columns, classes and responses:
-#' - Columns are found by name; a file of XGBoost without names has `f0`, `f1`, ..., as XGBoost calls them, and a matrix
-#'   without column names is taken by its order.
-#' - Levels of factors are known by their texts where the file has them. Else categories are whole numbers, the
-#'   program's codes from 0 on: give numbers, or a factor whose levels are such numbers. XGBoost's package for R writes
-#'   no texts: a factor `f` of its training is `as.integer(f) - 1`. A factor or texts without any such number are a
-#'   warning (class `gbt_warning_unseen`) of [predict()][predict.gbt].
+#' - Columns are matched by name. In a file of XGBoost without names they are `f0`, `f1`, ..., as in XGBoost. The
+#'   columns of a matrix without names must be in the order of the training.
+#' - Levels of factors are matched by name if the file has the names. Otherwise categories are the program's codes,
+#'   whole numbers from 0: give numbers, or a factor whose levels are such numbers. XGBoost's package for R writes no
+#'   names: for a factor `f` give `as.integer(f) - 1`. For factors or character values without any such number
+#'   [predict()][predict.gbt] warns (class `gbt_warning_unseen`).
 #' - An objective that gbt does not have, such as `"binary:hinge"` or `"multiclassova"`, has raw scores as its
 #'   responses. A warning (class `gbt_warning_import`) says so where the other program's responses are something else.
-#' - The file says nothing of the training data: `nobs()` is `NULL`. Training goes on from an imported model, or repeats
-#'   it, only by way of an offset: `gbt_train(offset = predict(model, x, "link"))`.
+#' - The file does not describe the training data: `nobs()` is `NULL`, and the model cannot be refitted or used as
+#'   `init_model`. To continue from it, use an offset: `gbt_train(offset = predict(model, x, "link"))`.
 #'
-#' Nothing in a file is trusted or run as code: what is damaged is an error of class `gbt_error_format`.
+#' A file is checked and never run as code, so files from untrusted sources are safe. A damaged file is an error of
+#' class `gbt_error_format`.
 #'
 #' @param file Path of the file, a raw vector with its bytes, or a model of the packages xgboost, lightgbm or catboost,
 #'   which that package, installed, saves to a temporary file.

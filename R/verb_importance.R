@@ -4,14 +4,14 @@
 #'
 #' How much each feature contributed to the trees of a model, or how much worse a model predicts without it.
 #'
-#' The types `"gain"`, `"cover"` and `"frequency"` count the splits of the trees. What slopes of linear leaves
-#' (`leaf_model = "linear"`, see [gbt_parameters()]) gain is not counted, and `print()` says so: a column that mostly
-#' acts by slopes has less than its share. Permutation importance measures the whole effect of a column.
+#' The types `"gain"`, `"cover"` and `"frequency"` use the splits of the trees. They do not include the slopes of linear
+#' leaves (`leaf_model = "linear"`, see [gbt_parameters()]), and `print()` says so. Permutation importance measures the
+#' whole effect of a column.
 #'
 #' @section Permutation importance:
-#' `type = "permutation"` measures what a model loses when the values of a column are permuted at random over the rows,
-#' so that they carry no information (Breiman, 2001). The result is by how much a metric becomes worse on `data`,
-#' averaged over `repeats` permutations. Take data that the model was not trained on. Further arguments, by name:
+#' `type = "permutation"` measures by how much a metric on `data` becomes worse if the values of a column are permuted
+#' at random over the rows (Breiman, 2001), averaged over `repeats` permutations. Use data that the model was not
+#' trained on. Further arguments, by name:
 #' * `y`: the response of the rows; a formula's is found in `data`.
 #' * `metric`: one metric of [gbt_train()] or a [gbt_metric()]; `NULL`: that of the objective.
 #' * `columns`: names of columns, or a list of sets of columns that are permuted together, such as
@@ -22,12 +22,11 @@
 #' * `weights`, `offset`, `exposure`: of the rows, as in [gbt_evaluate()]; columns of a data frame may be named.
 #'   `threads`: see [gbt_threads()].
 #' * `group`: for ranking metrics, the query of every row; `strata`: for times with events, as in [gbt_evaluate()].
-#' * `level`: of the intervals (Student's). Those of a model say how far the mean over permutations may be off, not what
-#'   other rows would give. Of a [gbt_cv()] with `keep_models = TRUE`, with its data, each fold's model is evaluated on
-#'   the rows that it has not seen. Intervals are over folds, widened since their training rows overlap (Nadeau and
-#'   Bengio, 2003).
+#' * `level`: level of the intervals (Student's t). For a model they describe the variation over permutations, not over
+#'   rows. For a [gbt_cv()] with `keep_models = TRUE` and its data, each fold's model is evaluated on its held-out rows,
+#'   and the intervals are over folds, wider because their training rows overlap (Nadeau and Bengio, 2003).
 #'
-#' A column that no tree looks at has 0 exactly, and costs nothing.
+#' A column that no tree uses has exactly 0.
 #'
 #' @section Importance by contributions:
 #' `type = "shap"` gives the mean over the rows of `data` of the absolute contributions (see [gbt_shap()]) of each
@@ -35,17 +34,17 @@
 #' name: `background`, `rows` (so many drawn rows are enough), `offset`, `exposure`, `unseen` and `threads`, as for
 #' [gbt_shap()]; columns of a data frame may be named as `offset` and `exposure`.
 #'
-#' @section Intervals over folds: Of a [gbt_cv()] with `keep_models = TRUE` types `"gain"`, `"cover"` and
-#' `"frequency"` are means over the models of the folds, with `lower` and `upper`, Student's interval of the share by
-#' which is sorted (`level = 0.95`), widened since training rows of folds overlap (Nadeau and Bengio, 2003). They say
-#' how far the share depends on the rows that a model happened to be trained on.
+#' @section Intervals over folds: For a [gbt_cv()] with `keep_models = TRUE`, types `"gain"`, `"cover"` and
+#'   `"frequency"` are means over the models of the folds. `lower` and `upper` are a Student's t interval of the sorted
+#'   share (`level = 0.95`), wider because the training rows of folds overlap (Nadeau and Bengio, 2003). They show how
+#'   much the share depends on the training rows.
 #'
 #' @param model A model from [gbt_train()], or the result of [gbt_cv()] (not for `"shap"`).
 #' @param type What to sort by: `"gain"`, the sum of the gains of all splits on the feature; `"cover"`, the sum of the
-#'   hessians (for squared error: of the rows) that came by those splits; `"frequency"`, their number. The default of an
-#'   imported model whose file does not have the gains of splits (CatBoost) is `"cover"`, or `"frequency"` where the
-#'   file does not have that either. Or `"permutation"` or `"shap"`, see below.
-#' @param trees Number of rounds to look at, from the first. `NULL` takes those that the model predicts with.
+#'   hessians (for squared error: the number) of the rows that reached these splits; `"frequency"`, the number of
+#'   splits. Or `"permutation"` or `"shap"`, see below. The default is `"gain"`; for imported models whose file does not
+#'   have gains (CatBoost) `"cover"`, or `"frequency"` if it does not have covers either.
+#' @param trees Number of rounds to use, from the first. `NULL` uses those that the model predicts with.
 #' @param by `"column"`: one row for each column of the data. The importance of derived features (target encoding, level
 #'   counts) is added to their column, and that of a combination of columns is shared equally. `"feature"`: one row for
 #'   each feature that trees can split by, with derived features in rows of their own, such as `mean(carrier)`,

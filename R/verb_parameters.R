@@ -131,10 +131,10 @@ make_parameters_table <- function() {
 
 #' List and search the parameters
 #'
-#' `gbt_parameters()` lists, searches and explains all parameters of [gbt_train()]. They are given as arguments or in
-#' the list `params`, by any of their names. This page also describes the parameters of trees, penalties, constraints
-#' and running. Others are described in [gbt_train()] (the everyday ones), [gbt_objectives()], [gbt_metrics],
-#' [gbt_categories], [gbt_sampling], [gbt_devices] and [gbt_sources]; column `help` of the table says where.
+#' `gbt_parameters()` lists, searches and explains all parameters of [gbt_train()]. Give them as arguments or in the
+#' list `params`, by any of their names. This page also describes the parameters of trees, penalties, constraints and
+#' running. Others are described in [gbt_train()] (the common ones), [gbt_objectives()], [gbt_metrics],
+#' [gbt_categories], [gbt_sampling], [gbt_devices] and [gbt_sources]; column `help` of the table names the page.
 #'
 #' @param what `NULL` for all parameters; or one text to search for, in upper or lower case: in names, topics, meanings
 #'   and names in other packages, where a dot or a space stands for an underscore. A whole name, of gbt or of another
@@ -147,11 +147,11 @@ make_parameters_table <- function() {
 #' * `num_parallel_tree`: Trees per round and class on the same gradients, averaged: a boosted forest.
 #' * `multi_strategy`: For `"softmax"`, several quantiles and responses of several columns: `"one_output_per_tree"` or
 #'   `"multi_output_tree"`, see Trees with common splits.
-#' * `sketch`: What the splits of such trees are chosen by: `"none"`, `"projection"` or `"auto"`, see there.
+#' * `sketch`: How the splits of such trees are chosen: `"none"`, `"projection"` or `"auto"`, see there.
 #' * `boosting`: `"plain"`, or `"ordered"` for *ordered boosting* (Prokhorenkova and others, 2018, section 4): trees use
-#'   gradients at scores of models that have not seen the row's response. Rows are ordered by `seed`, or by `time`; rows
-#'   of a `group` stay together. Training takes two to three times as long. It did not help on the data that were
-#'   measured. The test loss was 0.1 to 1.6 percent higher for classes and 7 to 8 percent for numbers
+#'   gradients at scores of models that were trained without the row's response. Rows are ordered by `seed`, or by
+#'   `time`; rows of a `group` stay together. Training takes two to three times as long. In our measurements it did not
+#'   help: the test loss was 0.1 to 1.6 percent higher for classes and 7 to 8 percent for numbers
 #'   (`bench/results/options.md` in the sources). Not for an objective of your own. Also called `boosting_type` and
 #'   `booster`.
 #'
@@ -167,11 +167,9 @@ make_parameters_table <- function() {
 #'   leaf, so that the units of columns do not matter, unlike in LightGBM.
 #'
 #' By default the value of a leaf is one Newton step for the penalised loss of its rows, times `eta`. This is exact for
-#' squared errors. For losses whose hessians change along the step (rare classes, counts) it may be far from the best
-#' value, and more `leaf_iterations` come closer. `lambda` and `alpha` shrink the whole value, `max_delta_step` and
-#' `monotone` bound it. A step never moves more than half the way to a value that is known to be too far, and at most
-#' doubles the value. For `"softmax"` the other classes are taken to respond as in the hessian. Each step reads the rows
-#' of the tree twice. Splits do not change. Quantile leaves and exact steps do not change either. It cannot be combined
+#' squared error. For other losses (rare classes, counts) it may be far from the best value, and more `leaf_iterations`
+#' come closer. `lambda` and `alpha` shrink the whole value, `max_delta_step` and `monotone` bound it. Splits, quantile
+#' leaves and leaves of squared error do not change. Each step reads the rows of the tree twice. It cannot be combined
 #' with an objective of your own.
 #'
 #' @section Linear leaves:
@@ -196,61 +194,61 @@ make_parameters_table <- function() {
 #' @section Constraints on features:
 #' * `interactions`: Interaction constraints: a list of groups of features (names or positions). Two features may be
 #'   used on one path from root to leaf only if a group contains both. A feature in no group is used with no other.
-#' * `first_use_penalty`: Gain that a feature costs until the model uses its column, for features that are expensive to
-#'   collect: one number of 0 or more, or numbers named by feature, the others costing nothing. It is subtracted until a
-#'   tree of an earlier round uses the column; the rest must exceed `gamma`. Gains grow with the number of rows.
-#'   Combinations of columns cost the sum of those not used yet. With `init_model` the columns that this model uses are
-#'   free. Also called `first_feature_use_penalties` and `cegb_penalty_feature_coupled`.
+#' * `first_use_penalty`: A penalty that is subtracted from the gain of a split until an earlier round of the model uses
+#'   its column, for features that are expensive to collect: one number of 0 or more, or numbers named by feature (0 for
+#'   others). The remaining gain must exceed `gamma`. Gains grow with the number of rows. For a combination of columns
+#'   it is the sum over the columns not used yet. With `init_model` there is no penalty on the columns that this model
+#'   uses. Also called `first_feature_use_penalties` and `cegb_penalty_feature_coupled`.
 #'
 #' @section Running:
 #' * `verbose_every`: Number of rounds between two lines of the log.
 #' * `progress`: `TRUE` shows a progress bar on the standard error stream, or by package progressr if it has handlers.
-#'   When left out, and `verbose` as well, an interactive session prints one line where a search for the number of
-#'   rounds, [gbt_cv()] or [gbt_tune()] takes over 5 seconds (`options(gbt.progress_after = )`); `FALSE` hides it.
+#'   By default (if you do not give `verbose` either), an interactive session prints one line if a search for the number
+#'   of rounds, [gbt_cv()] or [gbt_tune()] takes over 5 seconds (`options(gbt.progress_after = )`); `FALSE` hides it.
 #' * `checkpoint_seconds`: Seconds between two checkpoints; 0 for one after every round.
 #' * `label_gain`: For ranking: gains of the labels 0, 1, 2, and so on, in NDCG and DCG; see [gbt_objectives()].
 #' * `grad_bits`: For experts: bits of a gradient in histograms, `"16"`, `"32"` or `"auto"`.
 #' * `breaks`: For objective `"hazard"`: the ends of the time intervals, or their number; see
 #'   [gbt_objectives()].
-#' * `cause`: For times of events of several kinds, a factor as the status of `Surv()`: the name of the event that is
-#'   modelled, see [gbt_objectives()].
-#' * `tree_method`, `num_class`: Accepted for calls that were written for other packages: `"hist"`, and the number of
-#'   classes of the response.
+#' * `cause`: For survival with several kinds of events (a factor as the status of `Surv()`): the name of the event to
+#'   model, see [gbt_objectives()].
+#' * `tree_method`, `num_class`: Accepted for compatibility with other packages: `"hist"`, and the number of classes of
+#'   the response.
 #'
 #' @section Symmetric trees:
-#' With `grow_policy = "symmetric"` (oblivious trees, CatBoost's `"SymmetricTree"`) each layer of a tree has one split:
-#' the one with the largest sum of gains over its nodes. Trees are full, up to `max_depth` layers (1 to 16) or as many
-#' as fit into `max_leaves`. They predict fast and overfit less. `gamma` is the minimum sum of gains of a layer. If the
-#' split does not suit a node (a child would violate `min_child_weight`, `min_data_in_leaf` or a monotone constraint, or
-#' there is no gain), both children have the value of the node. Its gain in the table of nodes is then 0. Sets of levels
-#' use one order for the whole tree. `colsample_bynode` must be 1.
+#' With `grow_policy = "symmetric"` (oblivious trees, CatBoost's `"SymmetricTree"`) all nodes of a level use the same
+#' split: the one with the largest sum of gains over these nodes. Trees are full, up to `max_depth` levels (1 to 16) or
+#' as many as fit into `max_leaves`. They predict fast and overfit less. `gamma` is the minimum sum of gains. If the
+#' split is not allowed in a node (a child would violate `min_child_weight`, `min_data_in_leaf` or a monotone
+#' constraint, or there is no gain), both children have the value of the node. Its gain in the table of nodes is then 0.
+#' Sets of levels use one order for the whole tree. `colsample_bynode` must be 1.
 #'
 #' @section Trees with common splits:
 #' With three classes or more (objective `"softmax"`) a round has a tree for each class. With `"multi_output_tree"` it
 #' has one tree, whose leaves hold a value for every class. Models are smaller, and training and predictions are faster.
-#' Each round learns less: use it with early stopping and 1,000 rounds or more. On nearly separable data separate trees
-#' may be better. Trees are symmetric unless you name another `grow_policy`, which a device does not offer;
+#' Each round reduces the loss less: use it with early stopping and 1,000 rounds or more. On nearly separable data,
+#' separate trees may be better. Trees are symmetric unless you give another `grow_policy`, which works only on the CPU;
 #' `num_parallel_tree` must be 1. Gains and covers of a tree are those of all classes together. As in symmetric trees, a
 #' split that does not suit a class leaves its value as it is in both children.
 #'
-#' A response of several columns has a tree for each column, or with `"multi_output_tree"` one tree for all. Columns are
-#' scaled by powers of two for the choice of splits, so that one with large numbers does not decide alone. So it is with
-#' several levels of `"quantile"`: nine levels take a third of the time that a tree for each takes, at a loss from 1 %
-#' lower to 2 % higher (`bench/results/quantiles.md` in the sources).
+#' A response of several columns has a tree for each column, or with `"multi_output_tree"` one tree for all. To choose
+#' splits, columns are scaled by powers of two, so that one with large numbers does not dominate. The same holds for
+#' several levels of `"quantile"`: nine levels take a third of the time of separate trees, at a loss from 1 % lower to 2
+#' % higher (`bench/results/quantiles.md` in the sources).
 #'
 #' `sketch` says how the splits are chosen:
-#' * `"none"`: by the sum of the gains of all outputs, of which there may be 8, as XGBoost's strategy of this name does.
-#'   Only on the CPU: a device needs `"projection"`. Levels of a factor that is split by sets are put in order along one
-#'   random direction, drawn in each round by `seed`.
-#' * `"projection"`: by the gradients along such a direction alone (random projections: Iosipov and Vakhrushev, 2022,
-#'   SketchBoost). Splits are searched once per round, whatever the number of outputs.
+#' * `"none"`: by the sum of the gains of all outputs (at most 8), as XGBoost's `"multi_output_tree"` does. Only on the
+#'   CPU. For sets of levels, the levels are sorted by the gradients along one random direction, drawn in each round by
+#'   `seed`.
+#' * `"projection"`: only by the gradients along such a random direction (random projections: Iosipov and Vakhrushev,
+#'   2022, SketchBoost). Splits are searched once per round, for any number of outputs.
 #' * `"auto"`, the default: `"none"` for up to 8 columns, otherwise `"projection"`. With classes `"none"` is often
-#'   better, too (`bench/results/sketch.md` in the sources), but a device does not offer it.
+#'   better, too (`bench/results/sketch.md` in the sources), but works only on the CPU.
 #'
 #' @return A data frame of class `gbt_parameters` with one row per parameter. Several rows are printed by topic, one
 #'   line or two for each. A single row is printed in full. Its columns:
 #'   \item{name, topic, meaning}{of the parameter}
-#'   \item{default}{`"by rule"` means that one of [gbt_defaults()] chooses. The default without the rule follows}
+#'   \item{default}{`"by rule"` means that a rule chooses, see [gbt_defaults()]; the default without the rule follows}
 #'   \item{range}{numbers, or the choices}
 #'   \item{aliases}{all names in other packages}
 #'   \item{matters}{what must be given for the parameter to have an effect}

@@ -4,23 +4,23 @@
 #'
 #' The average prediction of a model when one or two columns have the same value in all rows, for a grid of values
 #' (Friedman, 2001). Also the curves of single rows (ICE: individual conditional expectation, Goldstein and others,
-#' 2015). `method = "ale"` gives accumulated local effects instead (ALE, Apley and Zhu, 2020), which do not mix in the
-#' effects of correlated columns.
+#' 2015). `method = "ale"` gives accumulated local effects instead (ALE, Apley and Zhu, 2020), which exclude the effects
+#' of correlated columns.
 #'
-#' The rows are those of `data`, `rows` of them at most, drawn by a hash of `seed` and the row: `print()` says how many.
-#' For each value of the grid the columns are replaced in all of them, features of a formula are computed again, and
-#' predictions are averaged. Combinations of values that do not occur in the data (a heavy car of little power) are
-#' predicted like all others. So read the effect of one of several closely related columns with care.
+#' At most `rows` rows of `data` are used, drawn at random by `seed`. For each value of the grid, the columns are set to
+#' this value in all of these rows, features of a formula are computed again, and predictions are averaged. This
+#' includes combinations of values that do not occur in the data (a heavy car with little power), so effects of strongly
+#' correlated columns can mislead.
 #'
 #' @section Accumulated local effects:
-#' Prefer `method = "ale"` where the column is correlated with others: each row is predicted only at the two ends of the
-#' interval of the grid that its own value is in, so the model is not asked about rows that cannot exist. Prefer partial
-#' dependence where columns are nearly independent, or where you want mean predictions and curves of single rows.
+#' Use `method = "ale"` if the column is correlated with others: each row is predicted only at the two ends of the grid
+#' interval that contains its own value, which avoids rows that cannot occur. Use partial dependence if columns are
+#' nearly independent, or if you want mean predictions and curves of single rows.
 #'
-#' The mean differences between the ends are added up from interval to interval. Each interval has the value at its
-#' upper end; the first has both. The curve is shifted so that its mean over the rows is 0, where values between two
-#' points of the grid are on the straight line between them. Rows whose value is missing, or outside `values`, are left
-#' out, and `print()` and `plot()` count them. Points whose interval has no rows are not in the result.
+#' The mean differences between the ends of each interval are added up from interval to interval. The curve is shifted
+#' so that its mean over the rows is 0, with linear interpolation between points of the grid. Rows whose value is
+#' missing, or outside `values`, are left out; `print()` and `plot()` count them. Points whose interval has no rows are
+#' not in the result.
 #'
 #' Levels are compared with their neighbours: a difference between two levels is averaged over the rows of both.
 #' Ordered factors have their order. Other levels are first put in order by the similarity of their rows, as the package
@@ -29,47 +29,45 @@
 #' coordinate of multidimensional scaling gives the order; the response plays no part. With `values` the levels have the
 #' order in which they are given. At most 1,000 levels are put in order.
 #'
-#' Two columns must be of numbers or times. The result is the second-order effect: what both do together beyond the sum
-#' of their own effects, 0 everywhere without an interaction. It is missing at points of the grid that no rows are near.
+#' With two columns, both must be numbers or times. The result is the second-order effect: the joint effect minus the
+#' sum of both separate effects, 0 everywhere without an interaction. It is missing at points of the grid without rows
+#' nearby.
 #'
 #' @section Without rows:
-#' `method = "recursion"` reads no rows. At splits of the columns a grid point goes to one side. At other splits it goes
-#' both ways, in shares of the cover of the training rows there (Friedman, 2001, section 8.2). That is as fast as
-#' predicting the grid, needs no data (without `data` the grid is made of the values that the trees tell apart), and
-#' averages raw scores (`type = "link"`). The result differs from the average over rows where columns depend on each
-#' other. A split by another column below one of the columns is weighted by the training rows that came there. `weights`
-#' of the training rows are in the covers. Models of formulas that compute their features, and columns of which
-#' statistics were made, need rows.
+#' `method = "recursion"` uses no rows. At splits on the given columns a grid point goes to one side. At other splits it
+#' goes to both sides, weighted by the covers of the training rows (Friedman, 2001, section 8.2). This is as fast as
+#' predicting the grid, needs no data (without `data` the grid has the values between the thresholds of the trees), and
+#' averages raw scores (`type = "link"`). If columns depend on each other, the result differs from the average over
+#' rows. Models with transformations in their formula, and columns with target encoding or counts, need rows.
 #'
 #' @param model A model from [gbt_train()].
 #' @param data Rows to average over, as [predict()][predict.gbt] takes them; the training data or others.
 #' @param columns Names of one or two columns of the data.
-#' @param values The grid: a vector for one column, a list by column for two; `NULL` takes values of the data: all of
-#'   them where there are at most `size`, and all levels of factors and texts.
-#' @param size The most values of a column of numbers or times that are taken from the data.
-#' @param grid `"quantile"`: values of the data that cut the rows into parts of equal size; `"even"`: evenly spaced
-#'   numbers or times from the least to the largest, infinite ones left out.
-#' @param type What is averaged: `"response"`, `"link"`, `"prob"`, or of distributions `"parameters"`, see
-#'   [predict()][predict.gbt]. With
-#'   `method = "recursion"` it is always `"link"`, also when left out, and for models of times when left out: the
-#'   logarithm of the relative hazard (`"cox"`) or of the time (`"aft"`).
-#' @param ice Keep the curves of the rows? For one column.
-#' @param centred Subtract of each curve its value at the first value of the grid, so that curves start at 0 and what
-#'   differs between rows can be seen?
+#' @param values The grid: a vector for one column, a list by column for two; `NULL` uses values of the data: all of
+#'   them if there are at most `size`, and all levels of factors.
+#' @param size Maximum number of values that are taken from the data for a column of numbers or times.
+#' @param grid `"quantile"`: quantiles of the data; `"even"`: evenly spaced numbers or times from the smallest to the
+#'   largest finite value.
+#' @param type What is averaged: `"response"`, `"link"`, `"prob"`, or for distributions `"parameters"`, see
+#'   [predict()][predict.gbt]. With `method = "recursion"` it is always `"link"`. For survival the default is `"link"`:
+#'   the logarithm of the relative hazard (`"cox"`) or of the time (`"aft"`).
+#' @param ice Whether to keep the curves of the rows. For one column.
+#' @param centred Whether to subtract from each curve its first value, so that all curves start at 0 and differences
+#'   between rows are visible.
 #' @param weights Weights of the rows in the average: a number each, or a column of a data frame by its name.
-#' @param rows Rows to average over at most; `NULL` for all. ALE needs two predictions of each row, whatever `size` is,
-#'   so it takes more of them.
+#' @param rows Maximum number of rows to average over; `NULL` for all. The default is larger for ALE, which needs only
+#'   two predictions per row.
 #' @param offset,exposure,trees,unseen,threads As in [predict()][predict.gbt]. Columns of a data frame may be named as
-#'   `offset` and `exposure`; an exposure that the model knows as a column is found there.
-#' @param seed A whole number by which rows are drawn; `NULL` takes one from R's generator where rows are drawn.
+#'   `offset` and `exposure`; if the exposure of the model is a column, `data` must have it.
+#' @param seed Seed for drawing rows, a whole number; `NULL` takes one from R's generator if rows are drawn.
 #' @param method `"average"` over rows, `"recursion"` through the trees, or `"ale"`: accumulated local effects. See
 #'   below.
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return An object of class `gbt_partial`, a list with
 #'   \item{columns}{names of the columns}
-#'   \item{effects}{data frame: the values of the grid, `output` (where there are several, a factor: of classes, of
-#'     columns of the response, of quantiles, of parameters of a distribution, or of numbers of outputs of an objective
-#'     of your own) and `estimate`}
+#'   \item{effects}{data frame: the values of the grid, `output` (if there are several, a factor of classes, columns of
+#'     the response, quantiles, parameters of a distribution, or numbers of outputs of your own objective) and
+#'     `estimate`}
 #'   \item{ice}{data frame: `row` (its number in `data`), the column, `output` and `estimate`; or `NULL`}
 #'   \item{type, centred}{as given}
 #'   \item{scale}{of models of times: the name of the scale, such as `"log relative hazard"` or `"log time"`}

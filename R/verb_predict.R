@@ -5,21 +5,18 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 
 #' Predict from a model
 #'
-#' Columns are matched by name, in any order; columns that the model does not know are ignored, and missing ones are
-#' an error that lists them. Factors are matched by the texts of their levels. There is one prediction per row, in the
-#' order of the rows: missing values are nothing special to trees, so no row is ever dropped.
+#' Columns are matched by name, in any order; additional columns are ignored, and missing columns are an error that
+#' lists them. Levels of factors are matched by name. There is one prediction per row, in the order of the rows; rows
+#' with missing values are predicted, too.
 #'
 #' @param object A model from [gbt_train()].
 #' @param newdata A data frame, a matrix or a sparse matrix. A matrix without column names must have the columns of the
-#'   training data in their order. A model that was trained by a formula evaluates it in `newdata`. Or a source of rows
-#'   that need not fit into memory, as [gbt_data()] takes it: [gbt_files()], [gbt_query()], [gbt_batches()], a result of
-#'   `DBI::dbSendQuery()`, a data set, query or reader of package arrow, or a function whose value for `i` is chunk
-#'   number `i`, `NULL` after the last one. Weights and labels in it are ignored; an offset is added. Rows are
-#'   read once and not kept; a model of a formula with functions needs them in a temporary folder, as [gbt_data()] does.
-#'   Or a [gbt_data()] or [gbt_open()] object whose cuts are those of the model's training data (the object that the
-#'   model was trained on, or one with it as `reference`): Its rows are predicted by their bins, on the CPU, in one pass
-#'   over its pages. Its `offset` is used unless an offset or an `exposure` is given here. The predictions are those of
-#'   the rows themselves.
+#'   training data in their order. The formula of a model is evaluated in `newdata`. Or a source of rows that need not
+#'   fit into memory, see [gbt_sources]; a result of `DBI::dbSendQuery()`; or a function that returns chunk number `i`,
+#'   and `NULL` after the last one. Weights and labels in it are ignored; an offset is added. Or a [gbt_data()] or
+#'   [gbt_open()] object with the bins of the model's training data (the object that the model was trained on, or one
+#'   that was made with it as `reference`), which is predicted on the CPU. Its `offset` is used unless you give an
+#'   `offset` or an `exposure`.
 #' @param type What to predict:
 #'   * `"response"`: predictions on the scale of the response: means for `"poisson"`, `"negative_binomial"`, `"gamma"`
 #'     and `"tweedie"`; shares for `"cross_entropy"`; the probability of the second class for two classes; a matrix of
@@ -32,96 +29,93 @@ predict_types <- c("response", "link", "prob", "class", "leaf", "contrib", "inte
 #'     `"fine_gray"`, and of times for `"aft"`; a matrix with one column per class for more than two classes. For
 #'     several quantiles they are those before sorting and may cross. For distributions a matrix with a column for each
 #'     parameter, named by its scale, such as `"mean"` and `"log_sd"`. For all other objectives they equal the response.
-#'   * `"survival"`, `"cumhaz"`: of models of times: the probability to survive beyond each of `times`, and the
-#'     cumulative hazard, minus its logarithm. A matrix with a column for each time, named by it, and an attribute
-#'     `times`.
-#'   * `"quantile"`: of models of times: the time at which a share `probs` of such rows is expected to have had the
-#'     event; for several `probs` a matrix. Of models of several quantiles: those of the levels `probs`, all when left
-#'     out. Of distributions: those of any `probs`.
-#'   * `"interval"`: of models of several quantiles: a data frame of `lower` and `upper`, the quantiles between which a
-#'     share `level` is expected; the outer ones when `level` is left out. Of distributions: those of any `level`, by
-#'     default 0.9. [gbt_conformal()] makes intervals of other models.
-#'   * `"parameters"`: of distributions: a matrix with a column for each parameter, such as `"mean"` and `"sd"`.
-#'   * `"cif"`: of models of objective `"fine_gray"`: the probability of an event of the model's cause up to each of
-#'     `times` (*cumulative incidence*), a matrix as above.
-#'   * `"time"`: of models of times: the expected time, the area below the curve of survival; for `"cox"` up to the last
-#'     event of the training data, for `"hazard"` up to the last end of an interval (*restricted mean*).
+#'   * `"survival"`, `"cumhaz"`: for survival: the probability to survive beyond each of `times`, and the cumulative
+#'     hazard (minus the logarithm of this probability). A matrix with a column for each time, named by it, and an
+#'     attribute `times`.
+#'   * `"quantile"`: for survival: the time by which a share `probs` of such rows is expected to have had the event; for
+#'     several `probs` a matrix. For models of several quantiles: the levels `probs`, by default all. For distributions:
+#'     any `probs`.
+#'   * `"interval"`: for models of several quantiles: a data frame of `lower` and `upper`, the quantiles between which a
+#'     share `level` is expected; by default the outer ones. For distributions: any `level`, by default 0.9.
+#'     [gbt_conformal()] makes intervals for other models.
+#'   * `"parameters"`: for distributions: a matrix with a column for each parameter, such as `"mean"` and `"sd"`.
+#'   * `"cif"`: for objective `"fine_gray"`: the probability of an event of the model's cause up to each of `times`
+#'     (*cumulative incidence*), a matrix as above.
+#'   * `"time"`: for survival: the expected time, the area below the survival curve; for `"cox"` up to the last event of
+#'     the training data, for `"hazard"` up to the last end of an interval (*restricted mean*).
 #'   * `"prob"`: a matrix of probabilities with one column per class, for two classes as well. For objectives
 #'     `"logistic"` and `"softmax"` only.
-#'   * `"class"`: the most probable class, as what the response was: a factor with the levels of the training data,
-#'     texts, logical values, or numbers; a logical matrix for several columns of labels. For objectives `"logistic"`
-#'     and `"softmax"` only.
-#'   * `"leaf"`: an integer matrix with one column per tree: the number of the leaf (the node's number within its tree,
-#'     0 is the root) that the row comes to.
-#'   * `"contrib"`: SHAP values, what each column adds to the raw score: a matrix with a column for each of the model's
-#'     columns and, last, `"(base)"`, which has offsets, too (`"(base)_"` where a column is called so); an array with
-#'     classes as third dimension for more than two classes. A row's numbers add up to its `"link"`, but for the
-#'     rounding of sums.
+#'   * `"class"`: the most probable class, of the same type as the response: a factor with the levels of the training
+#'     data, a character, logical or numeric vector; a logical matrix for several columns of labels. Only for objectives
+#'     `"logistic"` and `"softmax"`.
+#'   * `"leaf"`: an integer matrix with one column per tree: the leaf of the row, as the number of the node within its
+#'     tree (0 is the root).
+#'   * `"contrib"`: SHAP values, what each column adds to the raw score: a matrix with a column for each column of the
+#'     model and, last, `"(base)"`, which includes offsets (`"(base)_"` if a column has this name); for more than two
+#'     classes an array with classes as third dimension. The values of a row add up to its `"link"`, except for
+#'     rounding.
 #'   * `"interaction"`: SHAP interaction values: an array of rows by columns by columns (by classes), symmetric. Its
-#'     rows add up to the contributions; the diagonal has what a column does by itself.
-#'   * `"rank"`: the place of the row among those of its `group`, 1 for the highest score. Rows of equal score have the
-#'     same place.
+#'     rows add up to the contributions; the diagonal has the effect of a column by itself.
+#'   * `"rank"`: the place of the row in its `group`, 1 for the highest score. Rows with equal scores have the same
+#'     place.
 #'
-#'   Names of other packages are understood: `"raw"`, `"margin"` and `"raw_score"` for `"link"`, `"probability"` for
+#'   Names of other packages work, too: `"raw"`, `"margin"` and `"raw_score"` for `"link"`, `"probability"` for
 #'   `"prob"`.
-#' @param trees Number of rounds to use, from the first; `NULL` takes all of the model, or those up to its best round
-#'   when it was trained with early stopping.
+#' @param trees Number of rounds to use, from the first; `NULL` uses all rounds or, after early stopping, those up to
+#'   the best round.
 #' @param group For `type = "rank"`: the query of every row, as values or, in a data frame, the name of a column.
-#' @param level For `type = "interval"`: the share of responses that is expected between the two, such as 0.8 for
-#'   levels 0.1 and 0.9.
-#' @param strata For curves, quantiles and times of a model with strata: the stratum of each row (one value for all is
-#'   enough), or the name of a column. Left out: the columns that the model was trained with.
-#' @param offset Known part of the score, added to it: one number per row, or a matrix with one column per output. A
-#'   model that was trained with an offset warns (class `gbt_warning_offset`) when there is none here. Offsets of a
-#'   formula are evaluated in `newdata` and added.
-#' @param exposure With a log link: how long the rows are observed, see [gbt_train()]. Numbers above 0, one number for
-#'   all rows (1 gives rates), or the name of a column of `newdata`. Left out it is the column that the model was
-#'   trained with, where `newdata` has it; without it a model that was trained with exposures warns (class
-#'   `gbt_warning_offset`).
+#' @param level For `type = "interval"`: the share of responses that is expected inside, such as 0.8 for quantiles 0.1
+#'   and 0.9.
+#' @param strata For curves, quantiles and times of a model with strata: the stratum of each row (or one value for all),
+#'   or the name of a column. By default the columns that the model was trained with.
+#' @param offset Known part of the score, which is added: one number per row, or a matrix with one column per output.
+#'   Without it, a model that was trained with an offset warns (class `gbt_warning_offset`). Offsets of a formula are
+#'   evaluated in `newdata` and added.
+#' @param exposure With a log link: the exposure of the rows, see [gbt_train()]. Numbers above 0, one number for all
+#'   rows (1 gives rates), or the name of a column of `newdata`. By default the column that the model was trained with;
+#'   if `newdata` does not have it, a model that was trained with exposures warns (class `gbt_warning_offset`).
 #' @param times For types `"survival"`, `"cumhaz"` and `"cif"`: times in ascending order, 0 or more.
 #' @param probs For type `"quantile"`: numbers between 0 and 1; 0.5 gives medians.
-#' @param unseen What to do with levels of a factor that the training data did not have: `"prior"` goes the way that
-#'   most training rows went, `"missing"` takes them for missing values, `"error"` stops and names the first one. A
-#'   model knows all levels that occurred in training. Where it splits by the factor itself, it distinguishes the 65,534
-#'   most frequent ones and treats the others as missing values, as it did in training. A term of a formula that depends
-#'   on the order of levels, such as `as.integer(f)`, has missing values for new ones. [gbt_unseen()] counts the rows of
-#'   new levels. Where `unseen` is left out and no value of a column that the model uses is known, in 20 rows or more, a
-#'   warning (class `gbt_warning_unseen`) says so; of texts where the levels are whole numbers (`cat_features`, models
-#'   of [gbt_import()]) in any number of rows.
+#' @param unseen What to do with levels of a factor that the training data did not have: `"prior"` sends them to the
+#'   side of most training rows, `"missing"` treats them as missing values, `"error"` stops and names the first one.
+#'   `"sets"` and `"onehot"` distinguish the 65,534 most frequent levels; the others are missing values, as in training.
+#'   A term of a formula that depends on the order of levels, such as `as.integer(f)`, is missing for new levels.
+#'   [gbt_unseen()] counts the rows with new levels. If you do not give `unseen` and all values of a column that the
+#'   model uses are new, in 20 rows or more, there is a warning (class `gbt_warning_unseen`); for character values of a
+#'   column whose levels are whole numbers (`cat_features`, models of [gbt_import()]) in any number of rows.
 #' @param threads Number of threads, see [gbt_threads()]. Does not affect the result.
-#' @param sparse_zero What the absent entries of a sparse matrix are: `"value"` for the number 0, `"missing"`; `NULL`
-#'   for the same as in training.
+#' @param sparse_zero What entries that a sparse matrix does not store are: `"value"` for the number 0, or `"missing"`;
+#'   `NULL` for the same as in training.
 #' @param device Where to predict: `"cpu"`, `"cuda"` or `"auto"`, see [gbt_devices] and below. Does not affect
 #'   the result.
-#' @param output Where predictions go: `NULL` returns them; a function is called with those of each chunk of rows and
-#'   the number of its first row. The path of a file gets them as values with commas after a line of names, packed if it
-#'   ends with `.gz`. The file is complete or not there, and numbers are read back unchanged. It is written as
-#'   [gbt_save()] writes: links are followed, pipes and devices are refused. A table is cut into chunks then.
+#' @param output `NULL` to return the predictions; a function to call with the predictions of each chunk of rows and the
+#'   number of its first row; or the path of a CSV file to write, compressed if it ends with `.gz`. The file appears
+#'   only when it is complete, and numbers keep all digits. It is written as by [gbt_save()]: links are followed, pipes
+#'   and devices are an error.
 #' @param background For types `"contrib"` and `"interaction"`: rows, as `newdata`, to compare with; `NULL` compares
-#'   with the training rows as trees have counted them. See [gbt_shap()].
+#'   with the training rows, by the covers of the nodes. See [gbt_shap()].
 #' @param by For these types: `"column"` adds derived features (target encoding, level counts) to their column and
-#'   shares combinations equally; `"feature"` has a column for each feature that trees can split by, as in
-#'   [gbt_importance()].
+#'   divides combinations equally among their columns; `"feature"` gives a column for each feature that trees can split
+#'   by, as in [gbt_importance()].
 #' @param ... Must be empty: a misspelt argument is an error.
-#' @return A vector with one element per row, or a matrix with one row per row; see `type`. Row names become
-#'   names when they are texts. With an `output`: the number of rows, invisibly.
+#' @return A vector with one element per row, or a matrix with one row per row; see `type`. Row names become names if
+#'   they are character. With an `output`: the number of rows, invisibly.
 #' @section Devices:
 #' Predictions of all types are the same bits on a CUDA device (tested on an H100 and by emulation, see [gbt_devices]).
-#' Contributions and interactions are computed there if you give `device` by name. Rows go through the trees on the
-#' device, while the CPU prepares the trees and the background. For them `"auto"` is the CPU. For other types `"auto"`,
-#' the default, takes the CPU unless a device can be expected to be clearly faster. It compares, for N rows of C columns
-#' and T trees,
+#' Contributions and interactions are computed there only if you give `device` by name; for them `"auto"` is the CPU.
+#' For other types, `"auto"`, the default, uses the CPU unless a device should be clearly faster. It compares, for N
+#' rows of C columns and T trees,
 #' * on the CPU: N T * 1 ns / `threads`, which was measured, with
 #' * on a device: 1 s to start it, unless this session has done so, N C * 1.6 ns to move the numbers, and N T * 0.015
 #'   ns: estimates that have not been confirmed on hardware.
 #'
 #' `options(gbt.device_costs = )` has `cpu_walk`, `cuda_start`, `cuda_byte` (of which a number has 8) and `cuda_walk`
-#' for these, in seconds, and `margin`. The default for calls that leave `device` out (`options(gbt.device = )`,
-#' `GBT_DEVICE`) and the warning where a device fails are those of [gbt_devices]. `predict()` does not report
-#' what `"auto"` chose.
+#' for these, in seconds, and `margin`. See [gbt_devices] for the default of `device` (`options(gbt.device = )`,
+#' `GBT_DEVICE`) and the warning if a device fails. `predict()` does not report what `"auto"` chose.
 #'
-#' The CPU predicts models with linear leaves (see [gbt_parameters()]), imported models whose trees are not added in
-#' double one after the other, and `newdata` that is a [gbt_data()]. Where `device` names a device a message says so.
+#' Models with linear leaves (see [gbt_parameters()]), imported models whose trees are not added in double one after the
+#' other, and `newdata` that is a [gbt_data()] are always predicted on the CPU, with a message if `device` names a
+#' device.
 #' @seealso [gbt_train()]
 #' @concept predict
 #' @concept Shapley values

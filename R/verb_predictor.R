@@ -2,28 +2,29 @@
 
 #' A prepared predictor
 #'
-#' Turns a model and what to predict into a function of rows. It gives the same numbers as [predict()][predict.gbt()],
-#' and takes a quarter of the time for one row: 10 microseconds for 30 numeric columns.
+#' Makes a function that predicts from a model, for services that predict one row or few rows at a time (package
+#' plumber, Shiny). It gives the same numbers as [predict()][predict.gbt()], and takes a quarter of the time for one
+#' row: 10 microseconds for 30 numeric columns.
 #'
-#' The function takes `rows`:
-#' * a matrix of numbers or a data frame, of one or more rows, as `predict()` does. It is quickest where columns are of
-#'   the kinds that the model was trained with; other rows are left to `predict()`;
-#' * a vector of numbers: one row of a model whose columns are numbers. Its names are those of the columns, in any
-#'   order. Without names, the numbers are in the order of the columns. Models of a formula with functions, or of a
-#'   recipe, need names.
+#' The argument `rows` of the function is
+#' * a numeric matrix or a data frame with one or more rows, as for `predict()`. It is fastest if the columns have the
+#'   same types as in training;
+#' * or a numeric vector: one row, for a model with only numeric columns. Its names are the names of the columns, in any
+#'   order. Without names, the numbers are in the order of the columns. Models with a recipe, or with functions in their
+#'   formula, need names.
 #'
-#' For models that were trained with an offset or an exposure it takes `offset` and `exposure` as well, as `predict()`
-#' does: `f(rows, offset = 0.5)`.
+#' For models that were trained with an offset or an exposure, the function has the arguments `offset` and `exposure`,
+#' too: `f(rows, offset = 0.5)`.
 #'
-#' Rows that do not fit the model are errors of `predict()`, class `gbt_error`. A predictor can be kept by a service
-#' (package plumber, Shiny) for as long as it runs, and in a file: it works after [saveRDS()] and [readRDS()], and in
-#' other processes. A file holds the whole model. Models of a formula with functions, a recipe, offsets or exposures are
-#' predicted by `predict()` itself, in its time. Calibrated and conformal models have `predict()` only.
+#' Rows that do not fit the model are an error of class `gbt_error`, as in `predict()`. The function works after
+#' [saveRDS()] and [readRDS()], and in other processes; the file contains the whole model. Models with a recipe,
+#' functions in their formula, offsets or exposures are not faster than with `predict()`. Calibrated and conformal
+#' models have only `predict()`.
 #'
 #' @param model A model from [gbt_train()].
 #' @param type What to predict: `"response"`, `"link"`, `"prob"`, `"class"` or `"leaf"`.
 #' @param trees Number of rounds to use; `NULL` for all, or those up to the best round. See [predict()][predict.gbt()].
-#' @param unseen What levels are that the model does not know, see [predict()][predict.gbt()].
+#' @param unseen What to do with new levels, see [predict()][predict.gbt()].
 #' @param threads Number of threads for many rows, see [gbt_threads()]; few are predicted by one.
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return A function of `rows`, `offset` and `exposure` (the last two are `NULL` by default) that returns predictions

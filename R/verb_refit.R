@@ -2,32 +2,30 @@
 
 #' Train again on all rows or with other arguments
 #'
-#' `gbt_refit()` trains the model that a cross-validation, a search for parameters or early stopping has chosen, on
-#' all rows: the call is evaluated again where `gbt_refit()` is called, with the chosen number of rounds (and
-#' parameters; those that rules had chosen keep their values) and without folds, validation data and early
-#' stopping. `update()` evaluates the call of a model again, with other arguments; it keeps the shape of trees that a
-#' rule or a race had chosen, unless you give another one, or another `preset`.
+#' `gbt_refit()` trains on all rows the model that a cross-validation, a parameter search or early stopping has chosen.
+#' It evaluates the call again, in the environment where you call `gbt_refit()`, with the chosen number of rounds and
+#' parameters, and without folds, validation data and early stopping. Parameters that rules had chosen keep their
+#' values. `update()` evaluates the call of a model again, with other arguments; it keeps the shape of trees that a rule
+#' or a race had chosen, unless you give another one, or another `preset`.
 #'
 #' @section Models from files:
-#' A model of [gbt_load()] has no call, but most of what a call says: `gbt_refit(model, data = new)` trains it again on
-#' new data, with its formula and the constants in it, objective, parameters (also those that rules had chosen), number
-#' of rounds, seed, class weights (`"balanced"` balances the classes of the new data), `cat_features`, and the column of
-#' the exposure. `update()` does the same
-#' with other arguments. For the data of the first training the model has the same trees. A model that was not trained
-#' by a formula needs `x` and `y`.
+#' A model of [gbt_load()] has no call, but its file has most arguments: `gbt_refit(model, data = new)` trains it again
+#' on new data, with its formula and constants, objective, parameters (also those that rules had chosen), number of
+#' rounds, seed, class weights (`"balanced"` is computed from the new data), `cat_features`, and the column of the
+#' exposure. `update()` does the same with other arguments. With the original data, the model has the same trees.
+#' Without a formula, give `x` and `y`.
 #'
 #' Values for each row and functions are not in a file. If the model had `weights`, `offset` or `exposure` as values, or
-#' an objective of your own, an error asks for them; `weights = NULL` trains without. `subset`, `mask`, `time`, `group`
-#' and `valid` are not known to the model: give those that you want. Of a calibrated model refit the field `model`, of a
-#' conformal one `models[[1]]`.
+#' an objective of your own, give them again, or `weights = NULL` to train without. `subset`, `mask`, `time`, `group`
+#' and `valid` are not in the file either. For a calibrated model refit the field `model`, for a conformal one
+#' `models[[1]]`.
 #'
 #' @param object The result of [gbt_cv()] or [gbt_tune()], or a model.
-#' @param ... Arguments to change or to add, by name: `gbt_refit(cv, eta = 0.05)`. Where the call was made by
-#'   [do.call()] with the data in it, it is not kept; give the data, `gbt_refit(cv, x = , y = )` or
-#'   `gbt_refit(model, data = )`. So do where it was made inside of a function whose variables are gone. Data that are
-#'   others than those of the cross-validation or search (by number of rows, response and, where they are in memory and
-#'   not sparse, columns) give a warning (class `gbt_warning_data`). Constants of the formula (`p` in
-#'   `mpg ~ I(wt^p)`) keep their values, unless a new formula is given.
+#' @param ... Arguments to change or to add, by name: `gbt_refit(cv, eta = 0.05)`. If the call was made by [do.call()]
+#'   with the data in it, or in a function whose variables no longer exist, give the data: `gbt_refit(cv, x = , y = )`
+#'   or `gbt_refit(model, data = )`. Data that differ from those of the cross-validation or search (in the number of
+#'   rows, the response or, for dense data in memory, the columns) give a warning (class `gbt_warning_data`). Constants
+#'   of the formula (`p` in `mpg ~ I(wt^p)`) keep their values, unless you give a new formula.
 #' @param rule For a cross-validation: `"best"` takes the round of the best mean, `"one_se"` the first round within one
 #'   standard error of it.
 #' @param nrounds The number of rounds, instead of the chosen one.
@@ -204,7 +202,7 @@ tuned_rounds <- function(object, rule) {
 
 #' @rdname gbt_refit
 #' @param formula. Changes of the formula, see [stats::update.formula()].
-#' @param evaluate Train, or return the call?
+#' @param evaluate `TRUE` to train, `FALSE` to return the call.
 #' @importFrom stats update
 #' @export
 update.gbt <- function(object, formula., ..., evaluate = TRUE) {

@@ -95,22 +95,21 @@ flat_contributions <- function(out) {
 #' SHAP values: what each column's value adds to the raw score (`type = "link"`) of a row. The contributions of a row
 #' and the base add up to its score.
 #'
-#' They are exact Shapley values of a game in which columns become known, whatever the depth of the trees. The score
-#' with only some columns known is defined by the `background`. Without one (path-dependent TreeSHAP) it is a mean over
-#' the training rows: at a split by an unknown column both branches count, weighted by their covers (sums of hessians).
-#' With one (interventional) it is the mean of the scores that the row has when the unknown columns take the values of
-#' each background row. The background is counted once, leaf by leaf, so a call for many rows takes little longer with a
-#' thousand background rows than with a hundred.
+#' They are exact Shapley values. They need the score of a row when only some of its columns are known, which
+#' `background` defines. Without it (path-dependent TreeSHAP), a split on an unknown column uses both branches, weighted
+#' by their covers (sums of hessians of the training rows). With it (interventional), the score is the mean over the
+#' background rows, from which the unknown columns are taken. A call for many rows takes little longer with a thousand
+#' background rows than with a hundred.
 #'
-#' The contributions of derived features (target encoding, level counts) are added to their column. A combination of
-#' columns is a player of its own, whose contribution is shared equally among its columns.
+#' The contributions of derived features (target encoding, level counts) are added to their column. The contribution of
+#' a combination of columns is divided equally among its columns.
 #'
 #' @param model A model from [gbt_train()].
 #' @param newdata The rows to explain: a data frame, a matrix or a sparse matrix.
 #' @param background Rows to compare with, as `newdata`, or `NULL`.
 #' @param interaction `TRUE` to compute interactions of pairs of columns as well.
-#' @param rows The largest number of rows to explain. If there are more, this many are drawn, always the same ones.
-#'   `NULL` takes all.
+#' @param rows Maximum number of rows to explain. If there are more, this number is drawn, always the same rows. `NULL`
+#'   uses all.
 #' @param trees,offset,exposure,unseen,threads,device As for [predict()][predict.gbt]. An exposure that is a column of
 #'   `newdata` is found there.
 #' @param ... Must be empty: a misspelt argument is an error.

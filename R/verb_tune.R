@@ -2,60 +2,57 @@
 
 #' Tune parameters
 #'
-#' Searches a space of parameters. Configurations are drawn at random, or where they promise most. Each is evaluated by
-#' cross-validation with early stopping, see [gbt_cv()], on one binned copy of the data and the same folds.
-#' [gbt_refit()] then trains the best one on all rows.
+#' Searches for good parameters, by random search, successive halving or Bayesian search. Each configuration is
+#' evaluated by cross-validation with early stopping, see [gbt_cv()], on the same folds. [gbt_refit()] then trains the
+#' best one on all rows.
 #'
 #' @section The space:
 #' `space` is a list by names of parameters, in any of their spellings. Two numbers are a range, `eta = c(0.02, 0.3)`;
-#' anything else holds values to choose from: `max_depth = list(4, 6)`, `lambda = c(0, 1, 10)`,
-#' `grow_policy = c("depthwise", "symmetric")`. Values are single ones: a schedule of `eta` is given in `...` and cannot
-#' be chosen from. Parameters that are not in it are as given in `...`, or have their defaults. Where the space is
-#' finite and has no more than `configs` configurations, all of them are rated.
+#' anything else is a set of values: `max_depth = list(4, 6)`, `lambda = c(0, 1, 10)`, `grow_policy = c("depthwise",
+#' "symmetric")`. Each value must be a single one, so a schedule of `eta` can only be given in `...`. Other parameters
+#' have the values in `...`, or their defaults. If the space has at most `configs` configurations, all of them are
+#' evaluated.
 #'
-#' Left out, the space is `eta` 0.02 to 0.3, `grow_policy`, `max_depth` 3 to 10 and, with `"lossguide"`, `max_leaves` 8
-#' to 256, `lambda` and `min_child_weight` 0.1 to 30, `subsample` 0.5 to 1, `colsample_bytree` 0.4 to 1; without those
-#' that `...` has.
+#' The default space is `eta` 0.02 to 0.3, `grow_policy`, `max_depth` 3 to 10 and, with `"lossguide"`, `max_leaves` 8 to
+#' 256, `lambda` and `min_child_weight` 0.1 to 30, `subsample` 0.5 to 1, `colsample_bytree` 0.4 to 1, except those that
+#' you give in `...`.
 #'
-#' Ranges above 0 of `eta`, `lambda`, `min_child_weight` and others of which ratios matter are drawn on a logarithmic
-#' scale; `log_scale` says which instead. What decides how data are binned (`max_bin`, `cat_features`), the objective
-#' and metrics are the same for all configurations.
+#' Ranges above 0 of `eta`, `lambda`, `min_child_weight` and similar parameters are drawn on a logarithmic scale;
+#' `log_scale` changes which. All configurations have the same bins (`max_bin`, `cat_features`), objective and metrics.
 #'
 #' @section Successive halving:
-#' `method = "halving"` (Jamieson and Talwalkar, 2016) trains all configurations for few rounds first; the best third
-#' (1 / `reduction`) go on to `reduction` times as many, and so on, up to `nrounds`. It spends most of the time on
-#' configurations that look good, but rates small `eta` unfairly in its first stages, since it learns slowly. The last
-#' stage has `nrounds` rounds, the first at least `min_rounds`. A configuration whose early stopping ended it is not
-#' trained again.
+#' `method = "halving"` (Jamieson and Talwalkar, 2016) first trains all configurations for few rounds; the best third (1
+#' / `reduction`) continue to `reduction` times as many rounds, and so on, up to `nrounds`. It spends most of the time
+#' on good configurations, but the first stages are biased against a small `eta`, which needs more rounds. The first
+#' stage has at least `min_rounds` rounds. A configuration that stopped early is not trained again.
 #'
 #' @section Bayesian search:
-#' `method = "bayesian"` draws the first configurations at random, the same as random search does (a third of
-#' `configs`, at least 5 and at most two for each parameter and one), and then tries, one after the other, that of 1,000
-#' drawn candidates whose expected improvement is largest by a Gaussian process over the estimates so far (Jones,
-#' Schonlau and Welch, 1998). The process is that of the package kernlab, which must be installed. Proposals follow from
-#' the seed, but for the last digits of linear algebra, which may differ between machines.
+#' `method = "bayesian"` draws the first configurations at random, like random search (a third of `configs`, at least 5
+#' and at most 2 p + 1 for p parameters). Then it fits a Gaussian process to the estimates so far, and evaluates, one
+#' after the other, the configuration with the largest expected improvement among 1,000 random candidates (Jones,
+#' Schonlau and Welch, 1998). Package kernlab must be installed. The search depends on `seed`, and on the last digits of
+#' linear algebra, which may differ between machines.
 #'
 #' @section Several processes:
-#' Where the user of package future has set a plan with several workers, such as
-#' `future::plan(future::multisession, workers = 4)`, each worker rates one configuration at a time. The result is the
-#' same as in one process, to the last digit, except for the times. Workers in other processes (`multisession`,
-#' `cluster`) are sent the data and bin them once; only `multicore` can use a [gbt_data()] of this process. Left out,
-#' `threads` is the number of threads divided by the workers. Configurations that Bayesian search proposes come one
-#' after the other. Without a plan all work is spread over threads.
+#' If package future has a plan with several workers, such as `future::plan(future::multisession, workers = 4)`, each
+#' worker evaluates one configuration at a time. The result is the same as in one process, to the last digit, except for
+#' the times. Workers in other processes (`multisession`, `cluster`) receive the data and bin them once; only
+#' `multicore` can use a [gbt_data()] of this process. By default, the threads are divided among the workers. Bayesian
+#' search evaluates one configuration after the other. Without a plan, threads share the work.
 #'
 #' @section Failures and interruption:
-#' A configuration that fails is kept with an estimate of `NA`. The first one that fails for a reason gives a warning
-#' (class `gbt_warning_tune`) with the message, and `errors` has those of all. After Ctrl-C the configurations that are
-#' finished are in field `tune` of the condition, and [gbt_last_interrupted()] returns them.
+#' A configuration that fails has the estimate `NA`. The first failure for each reason gives a warning (class
+#' `gbt_warning_tune`) with the message, and `errors` has all messages. After Ctrl-C, [gbt_last_interrupted()] returns
+#' the finished configurations, which are also in the field `tune` of the condition.
 #'
-#' @param x,... The data and fixed parameters, as in [gbt_cv()]. `nrounds` is the most rounds, 500 when left out, and
-#'   `early_stopping_rounds` is 20; the last of `eval_metric` is what is optimised. With `verbose = 1` there is a line
-#'   for each configuration. `max_seconds` holds for each configuration.
+#' @param x,... The data and fixed parameters, as in [gbt_cv()]. `nrounds` is the maximum number of rounds (default
+#'   500), and `early_stopping_rounds` has the default 20; the last metric in `eval_metric` is optimised. With `verbose
+#'   = 1` there is a line for each configuration. `max_seconds` is for each configuration.
 #' @param space The space to search, see below.
-#' @param configs Number of configurations. Left out: 30, or with `seconds` as many as the time allows, at most 10,000
-#'   (with halving 30).
-#' @param seconds When this time is over no further configuration begins, and the one that is being trained ends with
-#'   its round; `NULL` for no limit. At least one is rated. Only this makes the result depend on the machine.
+#' @param configs Number of configurations. Default: 30, or with `seconds` as many as the time allows, at most 10,000
+#'   (for halving always 30).
+#' @param seconds Time limit; `NULL` for none. After it no further configuration begins, and the current one ends after
+#'   its round. At least one is evaluated. The result then depends on the speed of the machine.
 #' @param method `"random"`, `"halving"` or `"bayesian"`, see below.
 #' @param folds,repeats,stratify See [gbt_cv()]. Folds are drawn once.
 #' @param log_scale Names of parameters whose ranges are drawn on a logarithmic scale, instead of the usual ones.
@@ -65,8 +62,8 @@
 #'     best number of rounds, `estimate` the mean of the metric over folds there, with `std_error`. `seconds` is the
 #'     time that it took, `stage` the last stage that it was trained in (1 without halving). There are fewer rows where
 #'     the time was over}
-#'   \item{metric, larger_is_better}{what was optimised}
-#'   \item{space}{what was searched: a list by parameter of `values`, or of `low`, `high`, `whole` (whole numbers only)
+#'   \item{metric, larger_is_better}{the metric that was optimised}
+#'   \item{space}{the search space: a list by parameter of `values`, or of `low`, `high`, `whole` (whole numbers only)
 #'     and `log` (drawn on a logarithmic scale)}
 #'   \item{best, best_config}{parameters of the best configuration, a list, and its number; `NULL` when all failed}
 #'   \item{errors}{messages of failures, named by number of configuration}
