@@ -1,6 +1,6 @@
 /* gbt: gradient boosted trees. The engine's one public header: all that a host includes.
  *
- *   gbt_ctx_open                   memory, threads and stop request of one call            base/ctx.h
+ *   gbt_ctx_open                   memory, threads and stop requests of one call           base/ctx.h
  *   gbt_comm                       the other ranks that train the same model               base/comm.h
  *   gbt_os_open                    files of the operating system, for the host's own use   base/os_file.h
  *   gbt_dataset_make               borrowed columns, or chunks of a source -> bins         data/dataset.h, table.h,

@@ -1,5 +1,5 @@
 /* Access to a device: one struct of functions, made by a separate library (gpu/gbt_cuda.so). A host opens this library
- * only when a device is asked for. The engine knows nothing else of CUDA. The struct is in device_api.h. */
+ * only when a device is asked for. The engine has no other access to CUDA. The struct is in device_api.h. */
 #ifndef GBT_BACKEND_DEVICE_H
 #define GBT_BACKEND_DEVICE_H
 
@@ -12,7 +12,7 @@ typedef struct gbt_device_api gbt_device_api;
 typedef const gbt_device_api *(*gbt_device_api_fn)(void);
 #define GBT_DEVICE_SYMBOL "gbt_cuda_api"
 
-/* Whether the library was built together with this engine. Nothing else may be done with one that was not. */
+/* Whether the library was built together with this engine. A library that was not must not be used. */
 int gbt_device_fits(const gbt_device_api *api);
 
 typedef struct gbt_device_info {
@@ -25,13 +25,13 @@ typedef struct gbt_device_info {
   int32_t emulated;        /* runs on the CPU, for tests */
 } gbt_device_info;
 
-/* Device `number` (from 0). GBT_E_DEVICE says in the user's words what is missing: no driver, a driver that is too old,
- * no device, no such device, a forked process; *out is filled as far as the device could be examined. */
+/* Device `number` (from 0). GBT_E_DEVICE: what is missing, for the user: no driver, a driver that is too old, no
+ * device, no such device, a forked process. *out has what could be found out before. */
 gbt_status gbt_device_about(const gbt_device_api *api, int32_t number, gbt_device_info *out,
                             gbt_error *err) GBT_MUST_CHECK;
 
-/* Whether NCCL is there, which connects devices that train together: 1 with its version in `text`, 0 with the reason.
- * Without it their numbers go through the host. */
+/* Whether NCCL is installed, which moves data between devices that train together: 1 with its version in `text`, 0 with
+ * the reason. Without it data go through the host's memory. */
 int gbt_device_nccl(const gbt_device_api *api, char *text, size_t n_text);
 
 /* The work that a library can do; the CPU does the rest. */

@@ -7,14 +7,13 @@
  * Only exact values are combined (integers, maxima, exact sums), so any number of ranks gives the bytes of one process.
  *
  * Rules. Every rank calls the same operations, in the same order, with the same sizes, on the thread that entered the
- * engine, outside gbt_parallel. Before an operation moves data the ranks compare what each of them is about to do. So a
- * rank that failed need not know where the others are: it goes to the next meeting and says there why it failed
- * (gbt_comm_agree), and the others leave with the same error, which names the rank. Ranks that are at different
- * operations all get GBT_E_INTERNAL. No rank waits for a rank that has left. Within a stretch (gbt_comm_enter) ranks
- * compare and move data at the same time: comm_meet.c.
+ * engine, outside gbt_parallel. Before an operation moves data, the ranks compare which operation each of them is about
+ * to do. A rank that failed reports its error at the next such meeting (gbt_comm_agree), and the others return the same
+ * error, which names the rank. If ranks are at different operations, all get GBT_E_INTERNAL. No rank waits for a rank
+ * that has left. Within a stretch (gbt_comm_enter) ranks compare and move data at the same time: comm_meet.c.
  *
  * A public function of the engine that uses ranks ends with gbt_comm_agree: it succeeds on all ranks or on none. A host
- * does the same after work of its own between two such calls.
+ * calls it after work of its own between two such calls.
  *
  * A context without a communicator is a single process: every operation returns at once, without a copy. */
 #ifndef GBT_BASE_COMM_H
@@ -41,8 +40,8 @@ typedef struct gbt_comm_block {
   void *own;
 } gbt_comm_block;
 
-/* Several operations that are on their way at the same time: parts to be reduced, blocks to be summed up, and bytes to
- * be gathered. Any of the three may be missing. */
+/* Several operations at the same time: parts to be reduced, blocks to be summed up, and bytes to be gathered. Any of
+ * the three may be missing. */
 typedef struct gbt_comm_move {
   gbt_comm_op op;             /* of the parts */
   const gbt_comm_part *part;  /* n_parts, see reduce */
@@ -52,22 +51,21 @@ typedef struct gbt_comm_move {
   const void *mine; /* see gather */
   const size_t *bytes; /* NULL: nothing is gathered */
   void *all;
-  size_t most; /* parts go in pieces of so many numbers at most; filled in by comm_meet.c */
+  size_t most; /* maximum number of numbers in a piece of a part; set by comm_meet.c */
 } gbt_comm_move;
 
 enum { GBT_COMM_MEETING = 11 }; /* numbers of a meeting, whose maximum is asked for */
 
 /* A way for ranks to exchange data, made by the host; one for each rank. gbt_ctx.comm points to it, and it must outlive
- * the context. The functions block until the operation is complete on this rank. They must not fail on one rank only:
- * whatever may fail (allocating memory, say) is done before. When the connection itself is lost they return
- * GBT_E_DEVICE on every rank that is left. They do not poll: a request to stop is noticed at the next poll of the
- * engine, and would be lost where none follows. */
+ * the context. The functions block until the operation is complete on this rank. They must not fail on one rank only,
+ * so what may fail (allocating memory, say) must be done before. When the connection is lost, they return GBT_E_DEVICE
+ * on every remaining rank. They do not poll: the engine notices a request to stop at its next poll. */
 typedef struct gbt_comm {
   int rank, size; /* rank in [0, size) */
   void *state;    /* borrowed; handed to the functions */
 
   /* In every part x[i] becomes the sum, minimum or maximum of the x[i] of all ranks. Doubles: only minima and maxima,
-   * never NaN. Parts may be on their way at the same time. */
+   * never NaN. Parts may be reduced at the same time. */
   gbt_status (*reduce)(void *state, const gbt_comm_part *part, size_t n_parts, gbt_comm_op op, gbt_error *err);
 
   /* Concatenates the blocks of all ranks, in the order of the ranks. bytes: the length of each rank's block, the same
@@ -90,23 +88,23 @@ typedef struct gbt_comm {
                          gbt_error *err);
 
   /* A move in two halves, between which ranks meet: `start` begins it, `finish` waits until it is complete on this
-   * rank. Both NULL: not offered, and meetings come before the data. In between ranks call `reduce` and `broadcast`,
-   * which must not wait for the move; one rank may call them before `start`, another one after it. A piece of a part,
-   * a block and the gathering can be moves of their own on another rank, in the same order: it starts and finishes one
-   * after the other. What a move refers to is borrowed until it is finished. When a move is started while another one
-   * is not finished, the ranks are lost to each other. */
+   * rank. Both NULL: not supported; then ranks meet before they move data. In between ranks call `reduce` and
+   * `broadcast`, which must not wait for the move; one rank may call them before `start`, another one after it. A piece
+   * of a part, a block and the gathering can be moves of their own on another rank, in the same order: it starts and
+   * finishes one after the other. What a move refers to is borrowed until it is finished. Starting a move while another
+   * one is not finished breaks the connection of the ranks. */
   gbt_status (*start)(void *state, const gbt_comm_move *move, gbt_error *err);
   gbt_status (*finish)(void *state, gbt_error *err);
 
   /* For moves; either may be NULL.
-   * spare: memory for a rank whose process ends within a stretch: so many bytes, aligned for numbers, which last as
-   * long as the communicator. NULL: there is none. A call for no more bytes than before does not fail.
-   * lose: ranks have started different moves, which nobody can complete. Later operations fail at once. */
+   * spare: memory for a rank whose process ends within a stretch: `bytes` bytes, aligned for numbers, valid as long as
+   * the communicator. NULL: there is none. A call for no more bytes than before does not fail.
+   * lose: called when ranks have started different moves, which no rank can complete. Later operations fail at once. */
   void *(*spare)(void *state, size_t bytes);
   void (*lose)(void *state);
 
-  /* Whether a rank has failed and goes to the next meeting, for ranks that wait for something else than an operation
-   * here; asked without meeting. NULL: it cannot be told. */
+  /* Whether a rank has failed and waits at the next meeting. For ranks that wait for something other than an operation
+   * here; does not meet. NULL: not known. */
   int (*failed)(void *state);
 } gbt_comm;
 
@@ -121,36 +119,34 @@ static inline int gbt_comm_size(const gbt_ctx *ctx) { return ctx->comm == NULL ?
 /* Whether there are no other ranks. */
 static inline int gbt_comm_is_single(const gbt_ctx *ctx) { return gbt_comm_size(ctx) == 1; }
 
-/* Where this rank's n rows are among those of all ranks. With one rank: {0, n}. Collective, which means here and in
- * other headers: all ranks call the function, see above. */
+/* The position of this rank's n rows among those of all ranks. With one rank: {0, n}. Collective: here and in other
+ * headers this means that all ranks must call the function, see above. */
 typedef struct gbt_share {
   int64_t beg; /* rows of the ranks before this one */
   int64_t all; /* rows of all ranks */
 } gbt_share;
 gbt_status gbt_comm_share(gbt_ctx *ctx, int64_t n, gbt_share *out, gbt_error *err) GBT_MUST_CHECK;
 
-/* The end of a step that all ranks take: `status` of this rank, and err when it failed. GBT_OK when it is that of all
- * ranks; else on every rank the failure of the first rank that failed, the message naming the rank (from 0). Steps must
- * not be within each other: a rank that has left the outer one cannot be met in the inner one. */
+/* Ends a step of all ranks. status: that of this rank, and err if it failed. Returns GBT_OK if all ranks give GBT_OK;
+ * otherwise on every rank the failure of the first rank that failed, with the rank (from 0) in the message. Steps must
+ * not be nested, since a rank that has left the outer step cannot meet others in the inner one. */
 gbt_status gbt_comm_agree(gbt_ctx *ctx, gbt_status status, gbt_error *err) GBT_MUST_CHECK;
 
-/* This rank takes part in nothing any more, because its process ends. GBT_OK when all ranks leave at the same time.
- * Ranks that are at an operation instead fail with GBT_E_DEVICE and the name of the rank that left, and so does this
- * function. */
+/* This rank leaves, because its process ends. GBT_OK if all ranks leave at the same time. Ranks that are at an
+ * operation instead fail with GBT_E_DEVICE and the number of the rank that left, and so does this function. */
 gbt_status gbt_comm_leave(gbt_ctx *ctx, gbt_error *err) GBT_MUST_CHECK;
 
 /* From here to gbt_comm_agree the ranks are in a stretch: they start to move data and compare at the same time, so an
  * operation takes one round of latency and not two. For steps in which the sizes of operations follow from numbers that
- * all ranks have. number: what all of them must do alike, compared here. spare: memory, aligned for numbers, that is
- * used when a rank fails; borrowed until the stretch ends; bytes: the same on all ranks. An operation that needs more
- * of it takes two rounds. */
+ * all ranks have. number: identifies the step; it is compared between the ranks here. spare: memory, aligned for
+ * numbers, that is used when a rank fails; borrowed until the stretch ends; bytes: the same on all ranks. An operation
+ * that needs more of it takes two rounds. */
 gbt_status gbt_comm_enter(gbt_ctx *ctx, uint64_t number, void *spare, size_t bytes, gbt_error *err) GBT_MUST_CHECK;
 
-/* A meeting in the middle of a step: fails when another rank has failed. So all ranks do what follows it, or none
- * does. */
+/* A meeting in the middle of a step: fails if another rank has failed, so that either all ranks continue or none. */
 gbt_status gbt_comm_sync_at(gbt_ctx *ctx, int site, gbt_error *err) GBT_MUST_CHECK;
 
-/* x[0 .. n) over all ranks, in place. `site` is a number of the place in the sources; the macros below supply it. */
+/* x[0 .. n) over all ranks, in place. `site` identifies the place in the sources; the macros below supply it. */
 gbt_status gbt_comm_reduce_at(gbt_ctx *ctx, int site, void *x, size_t n, gbt_comm_type type, gbt_comm_op op,
                               gbt_error *err) GBT_MUST_CHECK;
 gbt_status gbt_comm_sum_exact_at(gbt_ctx *ctx, int site, gbt_exact_sum *x, size_t n, gbt_error *err) GBT_MUST_CHECK;

@@ -22,18 +22,18 @@ typedef struct gbt_ctx {
   void *user;
   gbt_pool *pool;       /* helper threads; NULL when n_threads is 1 */
   int64_t next_poll_ns; /* when poll is called next, by the monotonic clock */
-  int stop; /* set once poll() asked; sticky */
-  /* the other ranks that train the same model, see comm.h: borrowed; NULL, as gbt_ctx_open leaves it: there are none */
+  int stop; /* 1 once poll() has asked to stop; stays 1 */
+  /* the other ranks that train the same model, see comm.h: borrowed. NULL (as gbt_ctx_open sets it): none */
   const struct gbt_comm *comm;
   uint32_t comm_calls; /* collective operations so far; the same on all ranks */
-  int comm_failed;     /* a rank failed, and this one is on its way out */
+  int comm_failed;     /* 1: a rank failed, and this one returns its error */
   void *comm_spare;    /* see gbt_comm_enter: borrowed, NULL outside of a stretch */
   size_t comm_spare_bytes;
 } gbt_ctx;
 
-/* Starts up to n_threads - 1 helper threads, 1023 at most. When the system grants fewer, ctx->n_threads says how many
- * there are. Helpers block all signals and sleep while there is nothing to do. simd: above what the machine has, or
- * GBT_SIMD_AUTO: the best. poll may be NULL; user is handed to it. Close with gbt_ctx_close, also on failure of later
+/* Starts up to n_threads - 1 helper threads, 1023 at most. If the system starts fewer, ctx->n_threads is their number.
+ * Helpers block all signals and sleep while there is nothing to do. simd: GBT_SIMD_AUTO, or more than the machine has:
+ * the best that it has. poll may be NULL; user is its argument. Close with gbt_ctx_close, also on failure of later
  * calls. GBT_E_ARG: n_threads is below 1, or there is no such simd. */
 gbt_status gbt_ctx_open(gbt_ctx *ctx, gbt_mem mem, int n_threads, gbt_simd simd, int (*poll)(void *), void *user,
                         gbt_error *err) GBT_MUST_CHECK;

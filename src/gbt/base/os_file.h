@@ -1,10 +1,10 @@
 /* Files of the operating system. The engine and its host use the system's files only through these functions:
  * os_file_posix.c, os_file_windows.c. base/file.h has the files of the engine.
  *
- * Paths are UTF-8 on Windows, and what the system accepts on other systems. Sizes and offsets have 64 bits. What can
- * fail returns 0, or the system's reason: errno, on Windows GetLastError(). gbt_os_why() has its text. A call that a
- * signal interrupts goes on. Open files can be renamed, replaced and removed, and stay readable as they were; no other
- * program inherits them; opening never blocks. */
+ * Paths are UTF-8 on Windows, and what the system accepts on other systems. Sizes and offsets have 64 bits. Functions
+ * that can fail return 0, or the system's error code: errno, on Windows GetLastError(). gbt_os_why() gives its text. A
+ * call that a signal interrupts continues. Open files can be renamed, replaced and removed, and remain readable; no
+ * other program inherits them; opening never blocks. */
 #ifndef GBT_BASE_OS_FILE_H
 #define GBT_BASE_OS_FILE_H
 
@@ -15,30 +15,30 @@
 typedef intptr_t gbt_os_file;
 #define GBT_OS_NONE ((gbt_os_file)-1)
 
-/* Reasons that callers know. */
+/* Error codes that callers use. */
 #ifdef _WIN32
 enum { GBT_OS_MISSING = 2, GBT_OS_TAKEN = 80, GBT_OS_TOO_LONG = 206 };
 enum { GBT_OS_TIMES_TELL = 0 };
 #else
 enum { GBT_OS_MISSING = ENOENT, GBT_OS_TAKEN = EEXIST, GBT_OS_TOO_LONG = ENAMETOOLONG };
-enum { GBT_OS_TIMES_TELL = 1 }; /* every write shows in the times of a file at once; on Windows it may show later */
+enum { GBT_OS_TIMES_TELL = 1 }; /* 1: every write changes the times of a file at once; on Windows it may be later */
 #endif
 /* Whether permission is missing: of this user, or of all users on this disk. */
 int gbt_os_is_denied(int code);
 void gbt_os_why(int code, char *out, size_t size);
 
 typedef enum gbt_os_how {
-  GBT_OS_READ,  /* pipes and devices, too: gbt_os_info_of() tells */
-  GBT_OS_MAKE,  /* to write to; GBT_OS_TAKEN when it is there */
-  GBT_OS_DRAFT, /* to write to, made where it is not there; through no link */
-  GBT_OS_CLAIM  /* to lock and remove what is there; through no link */
+  GBT_OS_READ,  /* for reading, also pipes and devices (gbt_os_info_of() says which) */
+  GBT_OS_MAKE,  /* for writing a new file; GBT_OS_TAKEN if it exists */
+  GBT_OS_DRAFT, /* for writing, created if it does not exist; does not follow links */
+  GBT_OS_CLAIM  /* for locking and removing an existing file; does not follow links */
 } gbt_os_how;
 
 /* bits: the mode of a new file, before the process applies its umask; Windows has none. */
 int gbt_os_open(const char *path, gbt_os_how how, uint32_t bits, gbt_os_file *out);
-/* Another one for the same open file. Its lock ends when all are closed. */
+/* Another handle of the same open file. Its lock ends when all handles are closed. */
 int gbt_os_again(gbt_os_file file, gbt_os_file *out);
-/* Closes in any case; a failure says that something was not written. */
+/* Always closes the file; a failure means that some data were not written. */
 int gbt_os_close(gbt_os_file file);
 
 /* Some bytes from byte `at` on; *done: how many, for reads 0 at the end of the file. */
@@ -46,14 +46,14 @@ int gbt_os_read(gbt_os_file file, uint64_t at, void *out, size_t n, size_t *done
 int gbt_os_write(gbt_os_file file, uint64_t at, const void *bytes, size_t n, size_t *done);
 /* Truncates the file to 0 bytes. */
 int gbt_os_empty(gbt_os_file file);
-/* Waits until what was written is on the disk, where the file system can tell. */
+/* Waits until the data are on the disk, if the file system supports this. */
 int gbt_os_flush(gbt_os_file file);
 /* The same for the names in the folder of a file. */
 int gbt_os_flush_folder_of(const char *path);
-/* These bytes will be read soon. Does not wait. */
+/* Tells the system that these bytes will be read soon. Does not wait. */
 void gbt_os_read_ahead(gbt_os_file file, uint64_t at, uint64_t n);
-/* For this process, as long as the file is open. 1: it has the lock; 0: another process has it; -1: there are none.
- * Processes that do not ask for the lock can read and write. */
+/* Locks the file for this process, as long as it is open. 1: it has the lock; 0: another process has it; -1: there are
+ * no locks. Processes that do not ask for the lock can read and write. */
 int gbt_os_lock(gbt_os_file file);
 /* Without effect where the file system has no modes. */
 void gbt_os_set_bits(gbt_os_file file, uint32_t bits);
@@ -78,8 +78,8 @@ int gbt_os_may_write(const char *path);
  * looked for. */
 int gbt_os_read_link(const char *path, char *out, size_t size, int *is_link);
 
-/* In one step `from` gets the name `to`: gbt_os_replace also when it is taken, gbt_os_name not where the file system
- * has a way to see to that. */
+/* Renames `from` to `to` in one step. If `to` exists, gbt_os_replace replaces it, and gbt_os_name fails (if the file
+ * system supports that). */
 int gbt_os_replace(const char *from, const char *to);
 int gbt_os_name(const char *from, const char *to);
 int gbt_os_remove(const char *path);
@@ -88,7 +88,7 @@ int gbt_os_make_folder(const char *path);
 int gbt_os_remove_folder(const char *path);
 /* Calls fn with the names in a folder, in any order, until it does not return 0. */
 int gbt_os_list(const char *path, int (*fn)(void *arg, const char *name), void *arg);
-/* How many bytes of the path are in front of the name. */
+/* The number of bytes of the path before the name. */
 size_t gbt_os_folder_bytes(const char *path);
 
 #endif

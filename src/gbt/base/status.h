@@ -14,27 +14,27 @@ typedef enum gbt_status {
   GBT_E_ARG,         /* a parameter is wrong: unknown, out of range, contradictory */
   GBT_E_DATA,        /* the data are wrong: a column, a row, a label */
   GBT_E_MEM,         /* memory ran out */
-  GBT_E_DEVICE,      /* a device is missing, lost or refuses */
+  GBT_E_DEVICE,      /* a device is missing, is lost or fails */
   GBT_E_FORMAT,      /* bytes that are not a valid model or page */
   GBT_E_IO,          /* a file cannot be read or written */
-  GBT_E_UNSUPPORTED, /* a combination that is not offered */
+  GBT_E_UNSUPPORTED, /* a combination that gbt does not support */
   GBT_E_INTERNAL,    /* a broken invariant: a bug in gbt */
   GBT_CANCELLED      /* the caller's poll() asked to stop; what was finished before stays valid */
 } gbt_status;
 
 /* The name of a status, for hosts: "ok", "argument", "data", "memory", ..., "cancelled". The functions gbt_..._name()
- * of other enums are like it: texts are static, and NULL where there is no such value. */
+ * of other enums work in the same way: texts are static, NULL for an unknown value. */
 const char *gbt_status_name(int status);
 
-/* The failure of a call: filled by a call that fails, without meaning after one that succeeds. The caller sets
- * ranks_know to 0 before the call. */
+/* The failure of a call: set by a call that fails, undefined after one that succeeds. The caller sets ranks_know to 0
+ * before the call. */
 typedef struct gbt_error {
   gbt_status code;
   char msg[640];     /* UTF-8, one sentence or two, no trailing newline */
   char subject[160]; /* the column, parameter or file that msg is about; "" when there is none */
-  char host[160];    /* of a failure of the host: what the hosts of other ranks are to know of it; else "" */
-  int ranks_know;    /* 1: all ranks (base/comm.h) leave with this failure */
-  int cpu_can;       /* 1: a device failed, and the CPU can do the same; a host adds how it is asked to */
+  char host[160];    /* for a failure of the host: information for the hosts of other ranks; else "" */
+  int ranks_know;    /* 1: all ranks (base/comm.h) return this failure */
+  int cpu_can;       /* 1: a device failed, and the CPU can do the same; a host adds how to use it */
 } gbt_error;
 
 #if defined(_WIN32) && defined(__GNUC__) && !defined(__clang__) /* gcc's "printf" is that of old Windows there */
@@ -55,7 +55,7 @@ gbt_status gbt_fail(gbt_error *err, gbt_status code, const char *fmt, ...) GBT_P
 /* The same, and records what the message is about (copied; cut when too long). */
 gbt_status gbt_fail_on(gbt_error *err, gbt_status code, const char *subject, const char *fmt, ...) GBT_PRINTF(4, 5);
 
-/* The same where a device cannot do what the CPU can: cpu_can is 1, the subject is "device". */
+/* The same for something that a device cannot do, but the CPU can: cpu_can is 1, the subject is "device". */
 gbt_status gbt_fail_device(gbt_error *err, gbt_status code, const char *fmt, ...) GBT_PRINTF(3, 4);
 
 /* The same for a failure of the host; host: see gbt_error. */

@@ -1,4 +1,5 @@
-/* Metrics: one number from scores, labels and weights, by exact sums, so it does not depend on threads or pages. */
+/* Metrics: one number from scores, labels and weights, by exact sums, so that it does not depend on threads or pages.
+ * */
 #ifndef GBT_BOOST_METRIC_H
 #define GBT_BOOST_METRIC_H
 
@@ -10,8 +11,8 @@ struct gbt_queries;  /* joint/queries.h */
 struct gbt_timeline; /* joint/timeline.h */
 struct gbt_cox;      /* joint/cox.h */
 
-/* Things that metrics need besides the rows, made once for a data set. A part that is NULL is made where a metric needs
- * it, but for hazards. */
+/* What metrics need in addition to the rows, made once for a data set. Parts that are NULL, except hazards, are made
+ * when a metric needs them. */
 typedef struct gbt_metric_aids {
   const struct gbt_queries *queries;
   const struct gbt_timeline *timeline; /* by strata */

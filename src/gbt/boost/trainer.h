@@ -1,13 +1,13 @@
-/* The trainer: owns a backend, grows a forest round by round. One thread at a time.
+/* The trainer: owns a backend and grows a forest round by round. Used by one thread at a time.
  *
  *   new -> (run)* -> forest, scores, log -> free
  *
  * It shares the data sets it is given. The forest grows by whole rounds only: whatever stops a run, the forest holds
  * the rounds finished so far.
  *
- * Ranks (base/comm.h). new, run and set_gradients are called by all ranks, with data sets and gradients of their own
- * rows and the rest alike; they succeed on all ranks or on none. All ranks have the same forest, log and rounds; a rank
- * has the scores of its own rows only. */
+ * Ranks (base/comm.h). All ranks call new, run and set_gradients, with data sets and gradients of their own rows and
+ * equal other arguments; the calls succeed on all ranks or on none. All ranks have the same forest, log and rounds; a
+ * rank has the scores of its own rows only. */
 #ifndef GBT_BOOST_TRAINER_H
 #define GBT_BOOST_TRAINER_H
 
@@ -39,10 +39,12 @@ typedef struct gbt_trainer_spec {
   const int8_t *monotone;      /* n_columns of -1 (scores never rise with the column), 0, 1 (never fall); or NULL.
                                   Only 0 for categorical columns */
   const int32_t *interact_beg; /* n_interact + 1 positions in interact_col; or NULL */
-  const int32_t *interact_col; /* columns that may meet on one path, group by group; a column in none meets no other */
+  const int32_t *interact_col; /* columns that may be on one path together, group by group; a column in no group is on
+                                  a path without others */
   int32_t n_interact;
-  const double *feature_weight; /* n_columns >= 0, some > 0: weight for being drawn by colsample; or NULL */
-  const double *first_use_penalty; /* n_columns >= 0, taken off gains until a column is used: penalties.h; or NULL */
+  const double *feature_weight; /* n_columns numbers >= 0, some > 0: weights of the draws by colsample; or NULL */
+  const double *first_use_penalty; /* n_columns numbers >= 0, subtracted from gains until a column is used: penalties.h;
+                                    or NULL */
   const uint8_t *cat_method;    /* n_columns sets of gbt_cat_method, GBT_CAT_AUTO for columns that are not categorical;
                                    or NULL: GBT_CAT_SETS for all that are */
   const double *class_rate; /* by class, 0 to 1, some above 0: probability of its rows to be drawn for a tree; or NULL.
@@ -54,9 +56,9 @@ typedef struct gbt_trainer_spec {
   int64_t n_eta;
   /* continuing another model */
   const gbt_forest_view *init;             /* trees to start with, same features and outputs; or NULL */
-  double init_eta;                         /* the shrinkage of its last round; 0: that of the round to come */
-  double init_scale;                       /* of times, that of init; 0: estimated from its scores */
-  const double *init_bias;                 /* of positions: n_init_bias numbers, those of init. Borrowed; or NULL */
+  double init_eta;                         /* the shrinkage of its last round; 0: that of the next round */
+  double init_scale;                       /* the scale of times of init; 0: estimated from its scores */
+  const double *init_bias;                 /* the n_init_bias biases of positions of init. Borrowed; or NULL */
   int64_t n_init_bias;
   const gbt_schema *init_schema;           /* what init was trained on: same columns, levels by text. NULL: as train */
   const double *init_score;                /* train rows x n_outputs, offset included: the scores of init on train */
@@ -64,19 +66,19 @@ typedef struct gbt_trainer_spec {
   /* base scores; NULL: from the labels (0 with init_score or a custom objective) */
   const double *base; /* n_outputs */
   int checkpoints; /* gbt_trainer_save and gbt_trainer_resume may be called */
-  /* where: a device's functions (backend/device.h), borrowed as long as the trainer lives; NULL: the CPU */
+  /* a device's functions (backend/device.h), borrowed until the trainer is freed; NULL: the CPU */
   const gbt_device_api *device;
   int32_t device_number;
-  const int32_t *devices; /* n_devices numbers of different devices that share the rows, in their order; borrowed for
-                             the call. In place of device_number where there is more than one */
+  const int32_t *devices; /* the numbers of n_devices different devices that share the rows, in this order; borrowed
+                             for the call. Used instead of device_number if n_devices > 1 */
   int32_t n_devices;
   /* stopping */
-  int64_t stop_rounds; /* 0: never. watches the last metric of the last validation set (train without one); a metric
-                        * without a direction counts as better when it is smaller */
+  int64_t stop_rounds; /* 0: never. Uses the last metric of the last validation set (of train without one); a metric
+                        * without a direction is minimised */
   double stop_min_delta;
-  int32_t keep_best;  /* a validation set's number, from 1: its scores at the best round are kept, or, where rounds
-                         change what others count, can be had by the model; 0: none */
-  double max_seconds; /* 0: no limit; looked at after every round, counted over all runs */
+  int32_t keep_best;  /* a validation set's number, from 1: its scores at the best round are kept (or, where later
+                         rounds rescale earlier ones, computed by the model); 0: none */
+  double max_seconds; /* 0: no limit; checked after every round, for all runs together */
 } gbt_trainer_spec;
 
 /* Free by gbt_trainer_free. GBT_E_ARG, GBT_E_DATA and GBT_E_UNSUPPORTED name the parameter, column or data that do not
@@ -111,19 +113,19 @@ gbt_status gbt_trainer_set_gradients(gbt_ctx *ctx, gbt_trainer *trainer, const d
 gbt_status gbt_trainer_scores(gbt_ctx *ctx, const gbt_trainer *trainer, int32_t which, const double **out,
                               gbt_error *err) GBT_MUST_CHECK;
 
-/* The same at the best round, of the data set that the specification named with keep_best; of others, and while nothing
- * is watched or no round was the best yet, the scores as they are. */
+/* The same at the best round, for the data set of keep_best. For other data sets, without early stopping, and before
+ * the first best round: the current scores. */
 gbt_status gbt_trainer_best_scores(gbt_ctx *ctx, gbt_trainer *trainer, int32_t which, const double **out,
                                    gbt_error *err) GBT_MUST_CHECK;
 
-/* The objective's default metric (objectives.def) on the training rows, by the scores as they are. Between runs. Ranks:
- * of the rows of all; collective. */
+/* The objective's default metric (objectives.def) on the training rows, for the current scores. Between runs. Ranks:
+ * over the rows of all ranks; collective. */
 gbt_status gbt_trainer_loss(gbt_ctx *ctx, gbt_trainer *trainer, double *out, gbt_error *err) GBT_MUST_CHECK;
 
-/* The baseline hazard of objectives of hazards at the scores of the model: those of the best round where one is
- * watched; or at `score`, one for each training row, where it is not NULL. Borrowed until the next call. Without strata
- * for another objective, and where the best round lies before a checkpoint that the training went on from. Between
- * runs. Collective. */
+/* The baseline hazard of objectives of hazards, for the scores of the model (with early stopping: of the best round),
+ * or for `score`, one for each training row, if it is not NULL. Borrowed until the next call. It has no strata for
+ * another objective, and if the best round is before a checkpoint from which the training continued. Between runs.
+ * Collective. */
 gbt_status gbt_trainer_hazards(gbt_ctx *ctx, gbt_trainer *trainer, const double *score, gbt_hazards *out,
                                gbt_error *err) GBT_MUST_CHECK;
 
@@ -137,50 +139,50 @@ const gbt_schema *gbt_trainer_schema(const gbt_trainer *trainer);
 /* The methods of the columns of the data: n_columns sets of gbt_cat_method, GBT_CAT_AUTO resolved, 0 for columns that
  * are not categorical. Borrowed. */
 const uint8_t *gbt_trainer_cat_methods(const gbt_trainer *trainer);
-/* That of the model: with the scale of times of the best round, or of the last one where nothing is watched. */
+/* The objective of the model: with the scale of times of the best round, or of the last one without early stopping. */
 gbt_objective gbt_trainer_objective(const gbt_trainer *trainer);
 
-/* Of positions (joint/positions.h), after the rounds of the model: n numbers, 0 without positions. Borrowed until the
- * next run. */
+/* The biases of positions (joint/positions.h) after the rounds of the model: *n numbers, 0 without positions. Borrowed
+ * until the next run. */
 const double *gbt_trainer_biases(const gbt_trainer *trainer, int64_t *n);
 
 /* The trees (borrowed until free or the next run), those of `init` first, and the rounds without them. */
 const gbt_forest_view *gbt_trainer_trees(gbt_trainer *trainer);
 int64_t gbt_trainer_rounds(const gbt_trainer *trainer);
 
-/* The round, from 1 and without those of `init`, whose watched value is the best; 0 when nothing is watched. */
+/* The best round by early stopping, from 1 and without those of `init`; 0 without early stopping. */
 int64_t gbt_trainer_best_round(const gbt_trainer *trainer);
 
-/* The log: rounds x width doubles, row by row; column = data set (train first when evaluated), then metric.
- * Borrowed. */
+/* The log: rounds x width doubles, row by row. Columns are the metrics of each data set (train first if it is
+ * evaluated). Borrowed. */
 const double *gbt_trainer_log(const gbt_trainer *trainer, int32_t *width);
 
-/* Early stopping by a metric of the host's. gbt_trainer_watch, before the first run: the stopper watches the host's
- * values, which are better when larger (maximise) or smaller. gbt_trainer_put_value, after each run of one round: the
- * value, computed from gbt_trainer_scores; *stop: 1 when training should end. GBT_E_INTERNAL without watch or round.
- * Ranks: the same value on all of them; collective. */
+/* Early stopping by a metric of the host. gbt_trainer_watch, before the first run: early stopping uses the host's
+ * values, which are maximised or minimised. gbt_trainer_put_value, after each run of one round: the value, computed
+ * from gbt_trainer_scores; *stop: 1 if training should end. GBT_E_INTERNAL without watch or round. Ranks: the same
+ * value on all of them; collective. */
 void gbt_trainer_watch(gbt_trainer *trainer, int maximise);
 gbt_status gbt_trainer_put_value(gbt_ctx *ctx, gbt_trainer *trainer, double value, int *stop,
                                  gbt_error *err) GBT_MUST_CHECK;
 
-/* Writes all that the training needs to continue to a file, which is replaced in one step; see checkpoint.h. Between
- * runs, of a trainer with spec.checkpoints. path: as the system takes it. note: n_note bytes of the host's own;
- * borrowed. GBT_E_IO. Ranks: collective; the first rank writes the file. */
+/* Writes the state of the training to a file, which is replaced in one step; see checkpoint.h. Between runs, for a
+ * trainer with spec.checkpoints. path: in the system's encoding. note: n_note bytes of the host's own; borrowed.
+ * GBT_E_IO. Ranks: collective; the first rank writes the file. */
 gbt_status gbt_trainer_save(gbt_ctx *ctx, const gbt_trainer *trainer, const char *path, const void *note, size_t n_note,
                             gbt_error *err) GBT_MUST_CHECK;
 
 /* Gives a trainer that has run no round the saved state of another one, made from the same specification and data.
  * Threads, ranks, device, pages and histograms' memory may differ, and max_seconds. note: the host's bytes, from
- * ctx->mem: free with gbt_mem_free. GBT_E_ARG on `checkpoint` when the file belongs to another training, GBT_E_IO and
- * GBT_E_FORMAT when it cannot be read; the trainer is unchanged then, unless reading failed in the middle: then it runs
- * no further round. Ranks: collective; the first rank reads the file, which may come from another number of ranks. */
+ * ctx->mem: free with gbt_mem_free. GBT_E_ARG on `checkpoint` if the file belongs to another training, GBT_E_IO and
+ * GBT_E_FORMAT if it cannot be read. The trainer is then unchanged, or, if reading failed in the middle, runs no
+ * further round. Ranks: collective; the first rank reads the file, which may come from another number of ranks. */
 gbt_status gbt_trainer_resume(gbt_ctx *ctx, gbt_trainer *trainer, const char *path, uint8_t **note, size_t *n_note,
                               gbt_error *err) GBT_MUST_CHECK;
 
 /* For measuring: the backend's name ("cpu"), bytes of memory, and seconds since new by phase (backend/phases.h). */
 const char *gbt_trainer_backend(const gbt_trainer *trainer);
-uint64_t gbt_trainer_device_bytes(const gbt_trainer *trainer); /* most of a device's memory so far; 0 on the CPU */
-uint64_t gbt_trainer_host_bytes(const gbt_trainer *trainer); /* of codes that the device reads on the host */
+uint64_t gbt_trainer_device_bytes(const gbt_trainer *trainer); /* peak of a device's memory so far; 0 on the CPU */
+uint64_t gbt_trainer_host_bytes(const gbt_trainer *trainer); /* of bins in the host's memory that the device reads */
 void gbt_trainer_seconds(const gbt_trainer *trainer, double out[GBT_N_PHASES]);
 
 #endif

@@ -1,5 +1,5 @@
-/* Values of the host: named vectors of texts, doubles or ints. A model has some. They can also be a block of bytes by
- * themselves, which the host keeps in files that are not models (data sets in folders, checkpoints). */
+/* Values of the host: named vectors of texts, doubles or ints. They are part of a model, or a separate block of bytes
+ * that the host keeps in other files (data sets in folders, checkpoints). */
 #ifndef GBT_BYTES_VALUES_H
 #define GBT_BYTES_VALUES_H
 
@@ -21,9 +21,9 @@ typedef struct gbt_meta {
 gbt_status gbt_values_write(const gbt_mem *mem, const gbt_meta *entry, int32_t n, uint8_t **out, size_t *n_bytes,
                             gbt_error *err) GBT_MUST_CHECK;
 
-/* The entries of bytes that anyone may have written, in one block: free *out with gbt_mem_free. They point into the
- * bytes, which are borrowed, begin on a multiple of 8, must outlive them and not change. GBT_E_FORMAT for what
- * gbt_values_write() did not write, or another version of it. */
+/* The entries in bytes from an untrusted source, in one block: free *out with gbt_mem_free. They point into the bytes,
+ * which are borrowed, begin on a multiple of 8, must outlive them and not change. GBT_E_FORMAT: gbt_values_write() did
+ * not write the bytes, or it was another version. */
 gbt_status gbt_values_read(const gbt_mem *mem, const uint8_t *bytes, size_t n_bytes, gbt_meta **out, int32_t *n,
                            gbt_error *err) GBT_MUST_CHECK;
 

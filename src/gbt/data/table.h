@@ -1,11 +1,12 @@
-/* The host's columns as they lie in its memory: borrowed, never copied, read only.
+/* The host's columns in its memory: borrowed, never copied, read only.
  *
  * Meaning of values
  *   F64        NaN (NA too) is missing; -Inf and Inf are ordinary extreme numbers
  *   I32        INT32_MIN is missing (R's integer and logical)
  *   I64        INT64_MIN is missing (bit64's integer64); converted to double, exact up to 2^53
- *   CODES      1-based level codes (R's factor); INT32_MIN is missing, and 0 unless the host says that it is
- *              an error (no_code_zero); code c is the text levels[c - 1]; a NULL text in levels is a missing value
+ *   CODES      1-based level codes (R's factor); INT32_MIN is missing, and so is 0 unless the host says that it
+ *              is an error (no_code_zero); code c is the text levels[c - 1]; a NULL text in levels is a missing
+ *              value
  * A sparse column holds its entries only; absent rows are 0, or missing when table->absent_missing is set.
  * Entries are sorted by row, no row twice. */
 #ifndef GBT_DATA_TABLE_H
@@ -19,9 +20,9 @@ typedef enum gbt_storage { GBT_F64 = 0, GBT_I32, GBT_I64, GBT_CODES } gbt_storag
 const char *gbt_storage_name(int storage); /* "double", "integer", "integer64", "codes"; see gbt_status_name */
 
 typedef enum gbt_unseen {
-  GBT_UNSEEN_PRIOR = 0, /* goes where most training rows went */
-  GBT_UNSEEN_MISSING,   /* is taken for a missing value */
-  GBT_UNSEEN_ERROR      /* GBT_E_DATA naming column, row and level */
+  GBT_UNSEEN_PRIOR = 0, /* goes to the side of most training rows */
+  GBT_UNSEEN_MISSING,   /* is treated as a missing value */
+  GBT_UNSEEN_ERROR      /* is GBT_E_DATA, which names column, row and level */
 } gbt_unseen;
 
 const char *gbt_unseen_name(int unseen); /* "prior", "missing", "error" */
@@ -36,7 +37,7 @@ typedef struct gbt_column {
   int64_t n_entries;          /* sparse only */
   int32_t n_levels;           /* CODES only */
   const char *const *levels;  /* CODES only */
-  uint32_t derive;            /* features besides the column itself: bits 1u << gbt_feature_kind; 0: none */
+  uint32_t derive;            /* features in addition to the column itself: bits 1u << gbt_feature_kind; 0: none */
 } gbt_column;
 
 typedef struct gbt_table {
@@ -44,30 +45,31 @@ typedef struct gbt_table {
   int32_t n_cols;
   const gbt_column *cols;
   int absent_missing; /* sparse: absent entries are missing instead of zero */
-  int no_code_zero;   /* a code of 0 is no missing value but a fault */
-  const gbt_schema *statistics; /* derived features take their numbers from here, by column name and level text, as far
-                                   as they are there; levels that are not have 0. NULL: all from the rows */
-  int64_t rows_before;          /* the first one: messages count from there. Ranks: set by the engine */
+  int no_code_zero;   /* a code of 0 is an error, not a missing value */
+  const gbt_schema *statistics; /* derived features take their numbers from here, by column name and level text; levels
+                                   that it does not have get 0. NULL: all are computed from the rows */
+  int64_t rows_before;          /* rows before the first one, for messages. Ranks: set by the engine */
 } gbt_table;
 
 /* Checks what the rest relies on: n_rows in [0, 2^32 - 2], sorted in-range sparse rows, codes within their levels.
  * GBT_E_DATA names the column (and 1-based row). */
 gbt_status gbt_table_check(gbt_ctx *ctx, const gbt_table *table, gbt_error *err) GBT_MUST_CHECK;
 
-/* A table bound to a schema: which column of the table is which of the schema, and which code is which level. It
- * borrows both: table, columns, values and schema must outlive it and not change. */
+/* A table bound to a schema: the columns and level codes of the table are matched to those of the schema. It borrows
+ * both: table, columns, values and schema must outlive it and not change. */
 typedef struct gbt_binding gbt_binding;
 
-/* Columns are matched by name, in any order; columns the schema does not know are ignored. GBT_E_DATA: lists missing
- * columns; a factor where a number is expected, or the other way round (logical, integer, double may stand for each
- * other; a CODES column may stand for either kind of factor). Free by gbt_binding_free. With GBT_UNSEEN_ERROR an unseen
- * level *that occurs in a row* fails, naming column, level and 1-based row. Checks the table first. */
+/* Columns are matched by name, in any order; columns that the schema does not have are ignored. GBT_E_DATA: missing
+ * columns, which the message lists; a factor instead of a number, or the other way round (logical, integer and double
+ * are interchangeable, and a CODES column may be either kind of factor). Free by gbt_binding_free. With
+ * GBT_UNSEEN_ERROR an unseen level *that occurs in a row* fails, naming column, level and 1-based row. Checks the table
+ * first. */
 gbt_status gbt_binding_new(gbt_ctx *ctx, const gbt_table *table, const gbt_schema *schema, gbt_unseen unseen,
                            gbt_binding **out, gbt_error *err) GBT_MUST_CHECK;
 void gbt_binding_free(gbt_binding *binding); /* NULL allowed */
 
-/* Adds to n[c], for every column c of the schema that has levels, the number of rows with a level that the schema
- * lacks, whatever they are taken for. n: one for each column of the schema, set by the caller, say to 0. */
+/* Adds to n[c], for every column c of the schema that has levels, the number of rows with a level that the schema does
+ * not have, however they are treated. n: one for each column of the schema, initialised by the caller. */
 gbt_status gbt_binding_unseen(gbt_ctx *ctx, const gbt_binding *binding, int64_t *n, gbt_error *err) GBT_MUST_CHECK;
 
 #endif

@@ -1,4 +1,4 @@
-/* How categorical columns enter the trees: by themselves, or by statistics of their levels. */
+/* How trees use categorical columns: their levels, or statistics of their levels. */
 #ifndef GBT_ENCODE_CAT_METHOD_H
 #define GBT_ENCODE_CAT_METHOD_H
 
@@ -11,7 +11,7 @@ enum {
   GBT_N_CAT_METHODS
 };
 
-/* Bits, a set of which says how a column enters: gbt_trainer_spec.cat_method. */
+/* Bits; a set of them says how a column is used: gbt_trainer_spec.cat_method. */
 typedef enum gbt_cat_method {
 #define GBT_CAT_METHOD(ID, NAME, TEXT) GBT_CAT_##ID = 1 << GBT_CAT_NUMBER_##ID,
 #include "cat_methods.def"

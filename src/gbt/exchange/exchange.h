@@ -20,22 +20,22 @@
 #include "../model/model.h"
 #include "../objective/objective.h"
 
-/* Facts about an imported model that a host tells. Texts are cut where they are too long. */
+/* Facts about an imported model, for hosts. Texts that are too long are cut. */
 typedef struct gbt_import_facts {
   char program[16];                   /* "XGBoost" */
-  char version[32];                   /* of the program that wrote the file; "" where the file does not say */
-  char objective[64];                 /* by the program's name */
-  int64_t best_round;                 /* the last round that predicts by default, from 1; 0: all do */
-  int raw_only;                       /* 1: the program's responses are not raw scores, but those of the model are */
-  char odd_parameter[64];             /* "alpha = 2", out of gbt's range, and the default is used; "": none is */
+  char version[32];                   /* of the program that wrote the file; "" if the file does not say it */
+  char objective[64];                 /* its name in the program */
+  int64_t best_round;                 /* the last round that is used by default, from 1; 0: all rounds are used */
+  int raw_only;                       /* 1: the responses of the model are raw scores, those of the program are not */
+  char odd_parameter[64];             /* "alpha = 2": out of gbt's range, so the default is used; "": there is none */
   int has_gain, has_cover, has_count; /* whether the file has them for splits and leaves; else they are 0 */
   int32_t n_levels;                   /* of an objective with several levels (see gbt_objective.levels); else 0 */
   double level[GBT_MOST_LEVELS];
 } gbt_import_facts;
 
 /* The bytes of a model, without meta values, of the bytes of a file. *out is allocated from mem (free with
- * gbt_mem_free). GBT_E_FORMAT: bytes that are damaged or no model that is known. GBT_E_UNSUPPORTED names what a model
- * of gbt cannot express. */
+ * gbt_mem_free). GBT_E_FORMAT: the bytes are damaged or in an unknown format. GBT_E_UNSUPPORTED names what a model of
+ * gbt cannot express. */
 gbt_status gbt_import(const gbt_mem *mem, const void *bytes, size_t n_bytes, gbt_import_facts *facts, uint8_t **out,
                       size_t *n_out, gbt_error *err) GBT_MUST_CHECK;
 
@@ -46,8 +46,8 @@ typedef struct gbt_export_facts {
   const char *note[GBT_EXPORT_NOTES];
 } gbt_export_facts;
 
-/* The formats: name, the extension of files that hosts guess it from ("" for none), a text for help. NULL where there
- * is no such number. */
+/* The formats: name, the file extension by which hosts recognise it ("" for none), a text for help. NULL for an unknown
+ * number. */
 const char *gbt_export_name(int format);
 const char *gbt_export_extension(int format);
 const char *gbt_export_text(int format);
@@ -56,17 +56,18 @@ typedef struct gbt_export_spec {
   const gbt_model *model;
   gbt_tree_range trees;       /* whole rounds */
   int format;                 /* below the number of formats */
-  const char *name;           /* what the file calls the model: letters, digits and _, beginning with a letter */
-  int has_offset;             /* whether the model was trained with an offset, which the file cannot know */
-  int exposed;                /* whether that offset has logarithms of exposures in it */
-  const char *const *outputs; /* names of the model's raw scores, one each, in UTF-8; NULL: none */
+  const char *name;           /* the name of the model in the file: letters, digits and _, beginning with a letter */
+  int has_offset;             /* whether the model was trained with an offset, which the model's bytes do not say */
+  int exposed;                /* whether this offset contains logarithms of exposures */
+  const char *const *outputs; /* a name for each raw score, in UTF-8; NULL: none */
   const double *levels;       /* gbt_objective.levels of the model's training; NULL: none, or not known */
 } gbt_export_spec;
 
-/* The bytes of a file with some of a model's rounds. They were read again, and give the scores of the model for rows at
- * and next to each threshold, missing values, levels and others: the very bits, or those of float32 where the format
- * computes so. *out is allocated from ctx->mem (free with gbt_mem_free). GBT_E_UNSUPPORTED names what the format cannot
- * say, and what would work instead. */
+/* The bytes of a file with some of a model's rounds. Before it returns them, the function reads them back and compares
+ * their scores with those of the model, for values at and next to each threshold, missing values, levels and unknown
+ * levels: they are equal to the last bit, or as float32 if the format computes in float32. *out is allocated from
+ * ctx->mem (free with gbt_mem_free). GBT_E_UNSUPPORTED names what the format cannot express, and a way that works
+ * instead. */
 gbt_status gbt_export_model(gbt_ctx *ctx, const gbt_export_spec *spec, gbt_export_facts *facts, uint8_t **out,
                             size_t *n_out, gbt_error *err) GBT_MUST_CHECK;
 

@@ -1,13 +1,13 @@
 /* Contributions of features to the scores of a forest: Shapley values, and their interactions.
  *
- * The players are features, or groups of features, such as all that are made of one column. What a tree is worth
- * when the players S are known is
+ * The players are features, or groups of features, such as all features of one column. The value of a tree when the
+ * players S are known is
  *
  *   by cover          the mean of its leaves where splits by others send a row both ways, in shares of the cover
  *   by a background   the mean over the background's rows b of the tree's value for the row with b's values for others
  *
- * Contributions are exact for both (step.h), and a row's are the same bits whatever the threads, the blocks and the
- * other rows are: players of a tree are added in the order of its nodes, trees in the order of training. */
+ * Contributions are exact for both (step.h). Those of a row do not depend on threads, blocks or other rows, to the last
+ * bit: players of a tree are added in the order of its nodes, trees in the order of training. */
 #ifndef GBT_EXPLAIN_EXPLAIN_H
 #define GBT_EXPLAIN_EXPLAIN_H
 
@@ -20,9 +20,9 @@ typedef struct gbt_explain_spec {
   gbt_tree_range trees;
   const int32_t *player; /* by feature of the forest, 0 .. n_players - 1 */
   int32_t n_players;
-  const gbt_binding *background; /* NULL: by cover; else bound to the same schema, a row at least */
+  const gbt_binding *background; /* NULL: by cover; else bound to the same schema, with at least one row */
   int interactions;              /* 1: compute interactions of pairs of players; 0: contributions */
-  const gbt_device_api *api;     /* of a device that does it where its library offers that; NULL: the CPU */
+  const gbt_device_api *api;     /* a device to use if its library offers this work; NULL: the CPU */
   int32_t device;                /* its number */
 } gbt_explain_spec;
 

@@ -7,23 +7,23 @@
 #include "../objective/objective.h"
 #include "../tree/view.h"
 
-/* Predicting from one forest again and again: trees that were packed for many rows are kept for the next call, and
- * small calls that come often are together worth packing. Borrows the forest's arrays: the model or trainer must
- * outlive it, and not grow. Free by gbt_predictor_free. One call at a time; a fork is safe. */
+/* For repeated predictions from one forest: it keeps the trees in the packed form that is used for many rows. With many
+ * small calls it packs the trees, too. Borrows the forest's arrays: the model or trainer must outlive it and not grow.
+ * Free by gbt_predictor_free. One call at a time; a fork is safe. */
 typedef struct gbt_predictor gbt_predictor;
 gbt_status gbt_predictor_new(const gbt_mem *mem, const gbt_forest_view *forest, gbt_predictor **out,
                              gbt_error *err) GBT_MUST_CHECK;
 void gbt_predictor_free(gbt_predictor *predictor); /* NULL allowed */
 
-/* As gbt_predict_scores and gbt_predict_leaves, of the predictor's forest. */
+/* As gbt_predict_scores and gbt_predict_leaves, for the predictor's forest. */
 gbt_status gbt_predictor_scores(gbt_ctx *ctx, gbt_predictor *predictor, const gbt_binding *binding,
                                 gbt_tree_range trees, const double *offset, double *out, gbt_error *err) GBT_MUST_CHECK;
 gbt_status gbt_predictor_leaves(gbt_ctx *ctx, gbt_predictor *predictor, const gbt_binding *binding,
                                 gbt_tree_range trees, int32_t *out, gbt_error *err) GBT_MUST_CHECK;
 
 /* Raw scores: out[k * n_rows + row] = base[k] + offset + sum of leaf values, added in tree order (the order of
- * training, so training rows get the very bits of the trainer's scores), or as the forest's gbt_sums say.
- * offset: n_rows x n_outputs column by column, or NULL. */
+ * training, so that training rows get the scores of the trainer, to the last bit), or by the rule of the forest's
+ * gbt_sums. offset: n_rows x n_outputs column by column, or NULL. */
 gbt_status gbt_predict_scores(gbt_ctx *ctx, const gbt_forest_view *forest, const gbt_binding *binding,
                               gbt_tree_range trees, const double *offset, double *out, gbt_error *err) GBT_MUST_CHECK;
 

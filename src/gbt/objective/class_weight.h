@@ -4,10 +4,10 @@
 
 #include "objective.h"
 
-/* The weights with which all classes weigh the same and the mean weight of rows stays as it is: W / (K W_k), W_k the
- * weight of all rows of class k of K, W of all rows (class_weight = "balanced" of scikit-learn). By exact sums, over
- * all ranks. rows: labels 0 .. n_classes - 1, which are not checked. out: n_classes numbers. GBT_E_DATA when a class
- * has no weight. Collective. */
+/* The weights that give all classes the same total weight and do not change the mean weight of the rows: W / (K W_k),
+ * where K is the number of classes, W_k the weight of all rows of class k, and W that of all rows (class_weight =
+ * "balanced" of scikit-learn). By exact sums, over all ranks. rows: labels 0 .. n_classes - 1, which are not checked.
+ * out: n_classes numbers. GBT_E_DATA: all rows of a class have weight 0. Collective. */
 gbt_status gbt_class_balance(gbt_ctx *ctx, const gbt_rows *rows, int32_t n_classes, double *out,
                              gbt_error *err) GBT_MUST_CHECK;
 

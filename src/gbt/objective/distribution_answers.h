@@ -1,11 +1,10 @@
-/* Answers of predicted distributions, for hosts: from the raw scores of rows. */
+/* Means, quantiles, probabilities and random draws of predicted distributions, from the raw scores of rows. */
 #ifndef GBT_OBJECTIVE_DISTRIBUTION_ANSWERS_H
 #define GBT_OBJECTIVE_DISTRIBUTION_ANSWERS_H
 
 #include "objective.h"
 
-/* Means; the quantiles of n_at probabilities `at`, in (0, 1); probabilities of at[row] or
- * less; n_at draws. */
+/* Means; the quantiles of n_at probabilities `at`, in (0, 1); the probability of at most at[row]; n_at draws. */
 typedef enum gbt_distribution_ask {
   GBT_ASK_MEAN,
   GBT_ASK_QUANTILE,

@@ -1,6 +1,6 @@
 /* Objectives: the losses that training minimises. The formulas of each, with their sources, are in the header of its
- * name (objective/poisson.h). The object is plain data: which objective, how many scores a row has, and the parameters
- * of the objective's row in objectives.def. It is in the specification of a training, in the backends and in models. */
+ * name (objective/poisson.h). The object is plain data: which objective, how many scores a row has, and the values of
+ * the objective's parameters in objectives.def. */
 #ifndef GBT_OBJECTIVE_OBJECTIVE_H
 #define GBT_OBJECTIVE_OBJECTIVE_H
 
@@ -27,7 +27,7 @@ typedef struct gbt_objective {
 
 /* ---- the table ---- */
 
-/* Rules: the properties of an objective. objectives.def says what their values mean where it is not said here. */
+/* Rules: the properties of an objective. objectives.def explains the values that have no comment here. */
 
 typedef enum gbt_gradient_rule {
   GBT_GRADIENT_ROW,
@@ -70,7 +70,7 @@ typedef enum gbt_response_rule {
   GBT_RESPONSE_HAZARD,  /* exp(score), relative to a baseline hazard */
   GBT_RESPONSE_INTERVALS, /* of each output the hazard of an interval of time */
   GBT_RESPONSE_DISTRIBUTION, /* the parameters of a distribution, one for each output */
-  GBT_RESPONSE_OWN      /* the host knows */
+  GBT_RESPONSE_OWN      /* defined by the host */
 } gbt_response_rule;
 
 typedef enum gbt_base_rule {
@@ -124,26 +124,26 @@ double gbt_objective_param_of(const gbt_objective *objective, const char *name, 
 /* Properties of the kinds of gradients, for the code that computes them. Each function has a case for every kind, so
  * that the compiler names those that a new kind must answer. */
 
-/* Whether the host computes the gradients, at scores that it is given. */
+/* Whether the host computes the gradients, for scores that it gets. */
 int gbt_gradients_by_host(const gbt_objective *objective);
 
-/* Whether they depend on a scale that all rows have together, and on UPPER besides the label. */
+/* Whether they depend on a scale that is common to all rows, and on UPPER in addition to the label. */
 int gbt_gradients_by_scale(const gbt_objective *objective);
 
-/* Whether those of a row need other rows: the trainer computes them for all devices (joint/joint.h). */
+/* Whether those of a row depend on other rows: the trainer computes them for all devices (joint/joint.h). */
 int gbt_gradients_are_joint(const gbt_objective *objective);
 
-/* Whether a backend is given those of all outputs when a round begins (set_gradients), and keeps them until its trees
- * are grown. Else it computes those of an output when its first tree begins. */
+/* Whether a backend gets those of all outputs at the beginning of a round (set_gradients), and keeps them until its
+ * trees are grown. Otherwise it computes those of an output at the beginning of its first tree. */
 int gbt_gradients_are_kept(const gbt_objective *objective);
 
-/* Whether those of a row need all its scores, one for each class. */
+/* Whether those of a row depend on all its scores, one for each class. */
 int gbt_gradients_by_classes(const gbt_objective *objective);
 
 /* Whether those of an output are of an interval of time, see `breaks`. */
 int gbt_gradients_by_interval(const gbt_objective *objective);
 
-/* Whether those of a row need nothing but one score and the fields of the row. */
+/* Whether those of a row depend only on one score and the fields of the row. */
 int gbt_gradients_by_row(const gbt_objective *objective);
 
 /* Whether it has several levels: an output for each, whose responses are the scores of a row in ascending order. */
@@ -155,15 +155,15 @@ int gbt_has_columns(const gbt_objective *objective);
 /* Whether it has the parameters of a distribution as outputs: distribution.h. */
 int gbt_is_distribution(const gbt_objective *objective);
 
-/* The objective of output k alone: with its level, where there are several. */
+/* The objective of output k: with its level, if there are several. */
 static inline gbt_objective gbt_objective_of_output(const gbt_objective *objective, int32_t k) {
   gbt_objective out = *objective;
   if (out.levels != NULL) out.param[0] = out.levels[k];
   return out;
 }
 
-/* The number by which gradients of an output are rounded. Columns of a response are rounded alike, so that trees of
- * each are those of a response that is this column. */
+/* The number that decides how the gradients of an output are rounded. It is the same for all columns of a response, so
+ * that the trees of a column equal those of a response with only this column. */
 static inline uint64_t gbt_draws_of_output(const gbt_objective *objective, int32_t k) {
   return gbt_has_columns(objective) ? 0 : (uint64_t)k;
 }

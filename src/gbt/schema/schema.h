@@ -1,9 +1,9 @@
 /* The columns of a table (names, types, level texts), and the features that are made of them. Shared by the cuts, the
  * trainer and the model; immutable once built, counted by references.
  *
- *   columns       what a user hands in and is shown
+ *   columns       the columns that users give and see
  *   projections   categorical columns, one or several combined, whose levels are keys of tables
- *   features      what cuts, pages, trees and importance number: a column itself, a number by level of a column, or a
+ *   features      numbered by cuts, pages, trees and importance: a column itself, a number by level of a column, or a
  *                 statistic of the training rows by key of a projection
  *
  * The feature map says of every feature what it is made of (feature_kinds.def). Without derived features it is the
@@ -49,7 +49,7 @@ typedef enum gbt_feature_kind {
 
 enum {
   GBT_MOST_COMBINED = 4, /* columns of a projection */
-  GBT_DERIVED_BINS = 255 /* bins of a feature that is read from a table */
+  GBT_DERIVED_BINS = 255 /* maximum number of bins of a feature that is read from a table */
 };
 
 /* Columns whose levels, combined, are keys. The product of (n_levels + 1) over the columns is below 2^63. */
@@ -61,7 +61,7 @@ typedef struct gbt_projection {
                           one column, n_keys = n_levels + 1 */
 } gbt_projection;
 
-/* One entry of the feature map. What a kind does not have is 0 or NULL, its projection -1. */
+/* One entry of the feature map. Fields that a kind does not use are 0 or NULL, the projection -1. */
 typedef struct gbt_feature {
   gbt_feature_kind kind;
   int32_t col;           /* of the schema; the first one of a projection */
@@ -70,7 +70,7 @@ typedef struct gbt_feature {
   /* Kinds with a table (gbt_feature_has_table): the feature reads as the number of a bin, 0 .. n_bins - 1. */
   int32_t projection;
   int32_t part;        /* GBT_FEATURE_TARGET_CLASS: the class, or the border, from 0 */
-  double prior_weight; /* how many rows the prior counts for, 0 or more */
+  double prior_weight; /* the weight of the prior, in rows, 0 or more */
   int32_t n_bins;      /* 1 .. GBT_DERIVED_BINS */
   uint8_t unknown;     /* the bin of rows without a key, and of keys that the table does not have */
   const uint8_t *bin;  /* by row of the projection's tables (n_keys): its bin */

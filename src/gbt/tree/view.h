@@ -1,4 +1,4 @@
-/* Trees as a host reads them. A view is borrowed from a trainer or a model: it is valid until that is freed, and a
+/* Read access to trees, for hosts. A view is borrowed from a trainer or a model: it is valid until that is freed, and a
  * trainer's until its next run. forest.h describes the arrays.
  *
  * A row goes from the root to a leaf of each tree. At a split its value of the feature decides: a missing value by
@@ -13,13 +13,13 @@
 
 typedef struct gbt_forest_view gbt_forest_view;
 
-/* How the values of leaves become a score. All models that gbt trains are plain; other rules are those of programs
- * whose models were imported (exchange/), so that their scores are the very bits of these programs. */
+/* How the values of leaves are added to a score. All models that gbt trains are plain; the other rules are for imported
+ * models (exchange/), whose scores equal those of the other program to the last bit. */
 typedef enum gbt_sum_rule {
   GBT_SUM_PLAIN = 0, /* base + offset, then the values in the order of the trees */
   GBT_SUM_FLOAT,     /* the same, rounded to float32 at the start and after every addition */
   GBT_SUM_SCALED,    /* the values in the order of the trees, from 0 on; times `scale`; plus base, plus offset */
-  GBT_SUM_MEAN       /* likewise, but divided by the number of rounds that predict */
+  GBT_SUM_MEAN       /* the same, but divided by the number of rounds that are used */
 } gbt_sum_rule;
 
 typedef struct gbt_sums {
@@ -61,7 +61,7 @@ typedef struct gbt_node_info {
   uint32_t n_words;         /* of the set; levels beyond go right */
   const double *value;      /* leaf: n_leaf_outputs numbers that it adds to the score; split: NULL. Borrowed */
   double gain, cover;       /* gain of the split by math/gain.h (0 for a leaf); sum of hessians */
-  uint32_t count;           /* training rows that came by, sampled ones; 2^32 - 1 for all larger numbers, of ranks */
+  uint32_t count;           /* training rows that reached the node (sampled ones); with ranks at most 2^32 - 1 */
 } gbt_node_info;
 
 /* tree < n_trees; node < gbt_tree_n_nodes() */
@@ -92,9 +92,8 @@ uint32_t gbt_forest_n_units(const gbt_forest_view *forest);
  * features are known afterwards. */
 gbt_leaf_slopes gbt_tree_slopes(const gbt_forest_view *forest, uint64_t tree, uint32_t node, gbt_slope_unit *unit);
 
-/* How much every feature was used by a range of trees; what lies beyond the last tree is left out. Each array:
- * n_features numbers, overwritten: the sums of gain and cover over the splits by the feature, and the number of these
- * splits. Divide by it for means. */
+/* How much a range of trees uses each feature; a range beyond the last tree is cut. Each array: n_features numbers,
+ * overwritten: the sums of gain and cover over the splits by the feature, and the number of these splits. */
 void gbt_importance(const gbt_forest_view *forest, gbt_tree_range trees, double *gain, double *cover, double *splits);
 
 #endif
