@@ -82,7 +82,7 @@ as_callbacks <- function(callbacks) {
   as.list(callbacks)
 }
 
-# TRUE when one of them wants to stop; all are called.
+# TRUE if one of them asks to stop; all are called.
 call_callbacks <- function(callbacks, now) {
   stop <- FALSE
   for (f in callbacks) if (isTRUE(user_code(f(now), "callbacks"))) stop <- TRUE

@@ -174,9 +174,8 @@ check_methods <- function(value, what) {
   if (identical(value, "auto")) value else methods[methods %in% value]
 }
 
-# For the features of the data, one integer per feature as the engine wants them, 0 where it is not categorical.
-# type: of each feature, as the engine calls them. auto: what the engine is asked for where "auto" is: 0 leaves it to
-# the engine.
+# For the features of the data, one integer per feature in the engine's form, 0 where it is not categorical. type: of
+# each feature, as the engine calls them. auto: what the engine is asked for where "auto" is: 0 leaves it to the engine.
 cat_method_bits <- function(wanted, features, type, auto = 0L) {
   named <- names(wanted$columns)
   at <- if (length(named)) feature_places(named, features, "cat_method") else integer(0)

@@ -10,7 +10,7 @@
 #   cuda_build      what R CMD INSTALL left in <package>/gpu: build.dcf, and gbt_cuda.so where it was built
 #   cuda_device_state   opens the library and reads the state of a device
 #
-# A model never knows which device it was trained on: it is the same to the last bit.
+# A model does not record the device on which it was trained: it is the same to the last bit.
 
 # The request --------------------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-# Objectives: what is minimised, found from the response when not stated, and the response as the engine wants it.
+# Objectives: the loss, by default chosen by the response, and the response in the engine's form.
 
 # The properties of objectives come from the engine's own table (objectives.def), so adding one changes nothing here.
 

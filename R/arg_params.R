@@ -1,5 +1,5 @@
-# Checks of training parameters. What the engine knows (name, kind, range, meaning) comes from its own table, so it
-# is stated once; this file adds what only R knows. Parameters that decide the model are kept with it; those that cannot
+# Checks of training parameters. Name, kind, range and meaning come from the engine's table, so that they are stated
+# once; this file adds what only R has. Parameters that decide the model are kept with it; those that cannot
 # show in it (threads, device, page_rows, verbose, ...) are not.
 
 # The engine's parameters: data frame of name, kind, default, low, high, open_low, open_high, choices, text.
@@ -145,7 +145,7 @@ with_typed <- function(expr, typed) {
   })
 }
 
-# As the trainer wants them: a named double vector, choices by position. Of `eta` by round the first.
+# In the trainer's form: a named double vector, choices by position. Of `eta` by round the first.
 params_as_numbers <- function(params) {
   table <- params_table()
   vapply(table$name, function(name) {

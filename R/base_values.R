@@ -1,6 +1,6 @@
 # Plain values: what kind they are, a default for those that were not given, long ones in parts; the session's state.
 
-package_state <- new.env(parent = emptyenv()) # what the session remembers: the engine's table, the interrupted model
+package_state <- new.env(parent = emptyenv()) # state of the session: the engine's table, the interrupted model
 
 # The engine's enums: list of named integer vectors, such as enums$storage[["double"]]. Set when the package is loaded.
 enums <- NULL

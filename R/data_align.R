@@ -93,8 +93,8 @@ as_reference <- function(frame, reference) {
   align_frame(frame, known$names, known$tag)
 }
 
-# Columns of nothing but NA have the classes that the initial model knows, numbers that it took as categories are
-# categories, and columns are in its order.
+# Columns with only NA have the classes of the initial model, numbers that it took as categories are categories, and
+# columns are in its order.
 align_start_columns <- function(frame, init) {
   if (is.null(init)) return(frame)
   was <- init$feature_types[match(frame$names, init$feature_names)]

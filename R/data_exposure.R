@@ -1,5 +1,5 @@
 # Exposures: how long, or of how much, a row was observed. With a log link their logarithm is an offset, and that is all
-# that training sees of them. A model remembers the column's name, so that predict() finds the exposures of new rows.
+# that training sees of them. A model stores the column's name, so that predict() finds the exposures of new rows.
 #
 # In a source (see R/fit.R) `exposure` is what was given, values or the name of a column, until with_exposure() has made
 # an offset of it; `exposed` is then the column's name, or "" where values were given.

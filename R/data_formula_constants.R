@@ -1,7 +1,7 @@
 # Constants of a formula: variables that are no columns, such as k in poly(x, k), found where the formula was written.
-# They are written into the terms by their values before anything is learned, so that a model knows them and nothing of
-# where they came from: poly(x, k) with k = 2 is trained and stored as poly(x, 2) is. Plain vectors and dates only, and
-# few values; what has a value for each row is data, and must be a column.
+# They are written into the terms by their values before training, so that a model has them and nothing of where they
+# came from: poly(x, k) with k = 2 is trained and stored as poly(x, 2) is. Plain vectors and dates only, and few values;
+# what has a value for each row is data, and must be a column.
 
 constants_most <- 100L # values
 constants_bytes <- 1e4 # of the text that gives them

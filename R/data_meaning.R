@@ -12,17 +12,17 @@
 #' bit64), and durations of lubridate. Time differences (`difftime`) and columns with units (package units) keep their
 #' unit in the model: new data in another unit are converted, or refused. Codes that a column declares as missing
 #' (`haven::labelled_spss()`, `na_values` and `na_range`), and tagged `NA`, are missing: in predictors, the response,
-#' weights and all else. A model remembers the codes of its numeric columns, so plain numbers in new data are read the
-#' same way. Value labels mean nothing to gbt: a labelled column is numbers; `haven::as_factor()` makes it a factor.
-#' Other classes over numbers are accepted where `as.double()` gives the same numbers. An S4 object that gbt does not
-#' know, such as a period of lubridate, is an error that names the column, and so are lists, complex numbers and bytes.
+#' weights and all else. A model stores the codes of its numeric columns, so plain numbers in new data are read the same
+#' way. Value labels mean nothing to gbt: a labelled column is numbers; `haven::as_factor()` makes it a factor. Other
+#' classes over numbers are accepted where `as.double()` gives the same numbers. An S4 object that gbt does not know,
+#' such as a period of lubridate, is an error that names the column, and so are lists, complex numbers and bytes.
 #' @name gbt_sources
 NULL
 
 # S4 classes over numbers that are values by themselves: seconds, and nanoseconds since 1970.
 known_s4 <- c("Duration", "Interval", "nanotime", "nanoduration")
 
-# Classes whose meaning R/data_encode.R knows, so that they are not compared with as.double().
+# Classes that R/data_encode.R handles, so that they are not compared with as.double().
 known_s3 <- c("factor", "Date", "POSIXct", "POSIXlt", "difftime", "integer64", "units")
 
 # The vector as its class means it, with NA for what it declares to be missing; else an error. what: how a message calls
@@ -83,7 +83,7 @@ is_code <- function(v, codes) {
   v %in% codes$values | (if (length(range) == 2L) !is.na(v) & v >= range[1L] & v <= range[2L] else FALSE)
 }
 
-# A model remembers the codes of a column of numbers, as new data may have lost them: "coded:98,99" or
+# A model stores the codes of a column of numbers, since new data may have lost them: "coded:98,99" or
 # "coded:99,-9..-1", the last being a range. NULL without any.
 code_tag <- function(v) {
   if (!is.object(v) || !is_declaring(v) || !(is.double(v) || is.integer(v))) return(NULL)

@@ -6,7 +6,7 @@ recipe_of <- function(model) {
   if (inherits(recipe, "recipe")) recipe
 }
 
-# The model for rows that are baked. It still knows where the response is, see response_of_recipe().
+# The model for rows that are baked. It still has the place of the response, see response_of_recipe().
 without_recipe <- function(model) {
   recipe <- recipe_of(model)
   if (is.null(recipe)) return(model)

@@ -358,8 +358,8 @@ check_source <- function(source) {
   source
 }
 
-# Rows for prediction, in one pass and without a folder, since the model knows its columns. list(read, close) as from
-# read_source(), but chunks must be read in order, and of the roles they have only offset and exposure.
+# Rows for prediction, in one pass and without a folder, since the columns are those of the model. list(read, close) as
+# from read_source(), but chunks must be read in order, and of the roles they have only offset and exposure.
 stream_source <- function(source, model) {
   check_source(source)
   tags <- stats::setNames(model$feature_types, model$feature_names)

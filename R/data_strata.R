@@ -142,7 +142,7 @@ places_of_strata <- function(strata, baseline) {
   bad <- which(is.na(place))
   if (length(bad)) {
     stop_data(sprintf(paste("the stratum of row %d is \"%s\", which the training data do not have, so there is no",
-                            "baseline hazard for it; the model knows %s"), bad[1L], printable(texts[bad[1L]]),
+                            "baseline hazard for it; the model has %s"), bad[1L], printable(texts[bad[1L]]),
                       enumerate(names(baseline$strata), quote = "\"")), "strata")
   }
   place

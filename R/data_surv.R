@@ -153,7 +153,7 @@ stop_subdistribution <- function(objective, what, has_causes) {
                               "factor as status, whose first level means censored, and `cause`"), objective, what), "y")
 }
 
-# 1 for events of the cause, 0 for others: those of other causes are censored, or 2 where the objective knows them.
+# 1 for events of the cause, 0 for others: those of other causes are censored, or 2 where the objective uses them.
 # causes: NULL for events of one kind.
 events_of_cause <- function(event, causes, cause, objective, what) {
   if (is.null(causes)) return(event)

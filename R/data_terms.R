@@ -215,7 +215,7 @@ kind_of <- function(v) {
 
 # Forms that are not called like functions -------------------------------------------------------------------------
 
-# `yes` and `no` are evaluated when a row wants them, as in R: a warning of log() is for rows that take it.
+# `yes` and `no` are evaluated if a row needs them, as in R: a warning of log() is for rows that take it.
 term_ifelse <- function(e, scope, depth) {
   args <- as.list(match_term(terms_forms$ifelse, e))[-1L]
   if (length(args) != 3L) foreign_term("ifelse() takes three arguments")

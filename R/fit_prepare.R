@@ -11,7 +11,7 @@
 #   class_shares shares of the classes that a tree sees, by name in the order of labels; NULL: `subsample` of all
 #   data         gbt_data; its `view` is the engine's, of these rows, with label, weight and offset of this training
 #   valid        validation sets, see build_valid(); that of the masked-out rows is the first one
-#   constraints  monotone, interactions, feature_weights, first_use_penalty: as the engine wants them, or NULL
+#   constraints  monotone, interactions, feature_weights, first_use_penalty: in the form of the engine, or NULL
 #   cat_method   methods that the engine is asked for, see cat_method_for()
 #   order        which of `time` and `group` are given and have had no effect yet
 #   start        model to go on from (NULL for none), its scores on the rows, and its number of rounds

@@ -1,4 +1,4 @@
-# The loop over rounds, and its log. The engine runs many rounds in one call unless something of R's wants to see them.
+# The loop over rounds, and its log. The engine runs many rounds in one call unless something in R needs each round.
 
 # list(why, state, error): why is "done", "early", "time", "callback", "interrupt" or "error", the last two with the
 # error that is to be raised, if any; state is an environment (of an earlier run: rounds go on) with
@@ -120,7 +120,7 @@ diverged <- function(trainer, fit, state, before) {
              if (info$name == "poisson") "; amounts suit \"tweedie\" and \"gamma\"" else "")
 }
 
-# Log line, bar and callbacks after a chunk. TRUE when one of them wants to stop.
+# Log line, bar and callbacks after a chunk. TRUE if one of them asks to stop.
 report_round <- function(trainer, fit, state, bar, last, seconds) {
   round <- fit$start$rounds + state$rounds
   stop <- bar$set(round, function() evaluation_log(fit$evaluation, fit$start, state))

@@ -165,8 +165,8 @@ luminance <- function(col) {
 # Arguments that only some plots have.
 drawing_arguments <- c("xlab", "ylab", "xlim", "ylim", "log", "col", "lty", "lwd", "pch", "type", "border")
 
-# The user's arguments in the dots of a plot(): all with names that the plot knows. labels: titles of axes that it has;
-# own: arguments of the method, one of which may have been meant.
+# The user's arguments in the dots of a plot(): all with names of arguments of the plot. labels: titles of axes that it
+# has; own: arguments of the method, one of which may have been meant.
 plot_dots <- function(dots, known = character(0), labels = c("xlab", "ylab"),
                       own = names(formals(sys.function(sys.parent())))) {
   usual <- c("main", "sub", labels)

@@ -85,7 +85,7 @@ check_of_response <- function(...) {
 numbers_of <- function(model, data, y) {
   if (is.null(y)) y <- response_of_formula(model, data)
   if (is.null(y)) {
-    stop_argument("the response is not in `newdata` under the name that the model knows; give it as `y`", "y")
+    stop_argument("the response is not in `newdata` under the name that it had in training; give it as `y`", "y")
   }
   if (NROW(y) != NROW(data)) {
     stop_data(sprintf("`y` has %s, but the data have %s", counted(NROW(y), "value"), counted(NROW(data), "row")), "y")

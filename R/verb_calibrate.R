@@ -9,7 +9,7 @@
 #' @section Methods:
 #' * `"isotonic"`: the rising function of p that fits best, in squares as in log loss (pool adjacent violators, Ayer and
 #'   others, 1955). Rows of equal p count as one. Between the values of p that were seen it is linear, outside of them
-#'   constant. It wants some hundreds of rows of each class, and may give probabilities of exactly 0 and 1.
+#'   constant. It needs some hundreds of rows of each class, and may give probabilities of exactly 0 and 1.
 #' * `"platt"`: logistic regression on the model's score, log(p / (1 - p)), with the targets of Platt (1999),
 #'   (N1 + 1) / (N1 + 2) and 1 / (N0 + 2) for N1 rows of the class and N0 others, which keep it finite.
 #' * `"beta"`: logistic regression on log(p) and log(1 - p) (Kull and others, 2017), with the same targets. It never

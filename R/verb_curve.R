@@ -18,8 +18,10 @@
 #'   \item{`"roc"`}{Descending by prediction: `threshold`, `fpr` and `tpr`, the shares of negative and of positive rows
 #'     with a prediction of `threshold` or more. Its area is metric `"auc"`.}
 #'   \item{`"pr"`}{Descending by prediction: `threshold`, `recall`, `precision`. Its area is metric `"pr_auc"`, the
-#'     average precision: a step curve, since linear interpolation would be too optimistic.} } For survival (objectives
-#'     `"cox"`, `"hazard"` and `"aft"`, with a response that may be right-censored): \describe{
+#'     average precision: a step curve, since linear interpolation would be too optimistic.}
+#' }
+#' For survival (objectives `"cox"`, `"hazard"` and `"aft"`, with a response that may be right-censored):
+#' \describe{
 #'   \item{`"survival"`}{Rows ascending by risk in `bins` of equal weight (4): `group`, `time`, `predicted` (mean of the
 #'     predicted curves of the group), `observed` (Kaplan and Meier's estimate for the group) with its 95 % interval
 #'     `lower` and `upper`, and `at_risk` (the weight of the rows that are still observed).}
@@ -29,18 +31,22 @@
 #'   \item{`"brier"`}{The Brier score at `times`, a mean squared error of the predicted curves: `time`, `brier`, and
 #'     `reference`, that of one curve for all rows. Rows are weighted by the inverse of the probability of being
 #'     observed so long (Gerds and Schumacher 2006). Its area, divided by the range of `times`, is the integrated Brier
-#'     score.} } With a response of several columns, each column has its own curve, over the rows that have a value
-#'     there.
+#'     score.}
+#' }
+#' With a response of several columns, each column has its own curve, over the rows that have a value there.
 #'
-#' For distributions, such as `"dist_normal"`: \describe{
+#' For distributions, such as `"dist_normal"`:
+#' \describe{
 #'   \item{`"pit"`}{A histogram of probability integral transforms: of the probability that each row's distribution
 #'     gives to the observed value or less, in `bins` of equal width: `bin`, `from`, `to`, `density` (1 in every bin if
 #'     the distributions are right) with its 95 % interval `lower` and `upper`, and `weight`. High bars at both ends
 #'     mean that the distributions are too narrow, high bars in the middle that they are too wide, a slope that they are
 #'     too high or too low. For counts, the transform is spread evenly between the probabilities of less than the count
 #'     and of at most the count (Czado and others, 2009). For models of several quantiles the bins are between their
-#'     levels, and the density is the share of rows between two quantiles, divided by its nominal value.} } With
-#'     `group`: \describe{
+#'     levels, and the density is the share of rows between two quantiles, divided by its nominal value.}
+#' }
+#' With `group`:
+#' \describe{
 #'   \item{`"query_length"`}{Queries ascending by their number of rows in `bins` of equal weight: `bin`, `length` (mean
 #'     number of rows), `metric`, `estimate` (its mean) with its 95 % interval `lower` and `upper`, `queries`, `weight`.
 #'     Queries without a value, such as those without a relevant row, are left out.}

@@ -1,8 +1,7 @@
 # Folds of gbt_cv() side by side, by package future, where its user has set a plan with several workers. The result is
-# that of folds which are trained here, to the last bit.
-#
-# Early stopping looks at the mean of all folds, which no worker knows. So folds are trained for some rounds, and for
-# twice as many while their mean has not shown where to stop. Then they are trained once more, and get the means.
+# that of folds which are trained here, to the last bit. Early stopping uses the mean of all folds, which no worker has.
+# So folds are trained for some rounds, and for twice as many while their mean has not shown where to stop. Then they
+# are trained once more, and get the means.
 
 # NULL where folds are trained here. rows: not binned yet.
 fold_workers <- function(rows, request) {

@@ -22,7 +22,7 @@
 #' @param rows Rows to average over at most; `NULL` for all.
 #' @param type The scale of predictions: on `"link"` what a model of `max_depth = 1` does adds up exactly.
 #' @param offset,exposure,trees,unseen,threads As in [predict()][predict.gbt]. Columns of a data frame may be named as
-#'   `offset` and `exposure`; an exposure that the model knows as a column is found there.
+#'   `offset` and `exposure`; if the exposure of the model is a column, `data` must have it.
 #' @param seed A whole number by which rows are drawn; `NULL` takes one from R's generator where rows are drawn.
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return A data frame of class `gbt_interactions`. Columns against all others come first, then pairs, each sorted by

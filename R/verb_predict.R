@@ -227,7 +227,7 @@ predict.gbt <- function(object, newdata,
 }
 
 # Predictions of few rows whose columns are of the kinds of training, with default arguments: a fifth of the time that
-# predict_rows() takes, which knows every kind. NULL where that is needed. type: checked.
+# predict_rows() takes, which handles every kind. NULL where that is needed. type: checked.
 predict_plain <- function(object, newdata, type) {
   if (!type %in% plain_types) return(NULL)
   out <- .Call(C_gbt_predict_plain, object, newdata, answer_code(type, object), rows_to_warn_of_unseen,

@@ -229,7 +229,7 @@ update.gbt <- function(object, formula., ..., evaluate = TRUE) {
   fit_again(args, captured, object, "update", chosen = chosen)
 }
 
-# The formula of a model with all features instead of a dot: update.formula() knows no data.
+# The formula of a model with all features instead of a dot: update.formula() has no data.
 expand_dot <- function(model, env) {
   formula <- stats::as.formula(model$formula, env)
   if (!"." %in% all.vars(formula[[3L]])) return(formula)

@@ -1,9 +1,9 @@
 /* The CUDA library, which is opened when a device is asked for and never before: no R process that does not use a
  * device ever has code of CUDA in it.
  *
- * Once open it stays open for the session, as trainers hold functions of it. What is remembered here, and not in the
- * engine, which remembers nothing: the library, and the process that had CUDA start a device. A process forked from
- * that one cannot use the device, and must not even give its parent's device memory back. */
+ * Once open it stays open for the session, as trainers hold functions of it. This file, and not the engine, which has
+ * no state, keeps the library and the number of the process that started CUDA. A process forked from that one cannot
+ * use the device, and must not free its parent's device memory. */
 #include "r_gbt.h"
 
 #include <stdio.h>

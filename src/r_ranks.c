@@ -1,6 +1,6 @@
 /* Ranks: R processes that train one model together (src/mpi). While R has chosen ranks (r_gbt_ranks_use) every call of
- * the engine takes part in their operations. A process has one MPI and R has one thread, so the choice is remembered
- * here, and not in the engine, which remembers nothing. */
+ * the engine takes part in their operations. A process has one MPI and R has one thread, so the choice is kept here,
+ * and not in the engine, which has no state. */
 #include "r_gbt.h"
 
 #include <string.h>

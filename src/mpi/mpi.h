@@ -7,8 +7,8 @@
  *   mpi_kept.c      the same in memory of its own, which is kept when ranks lose each other
  *   mpi_look.c      tells which library there is
  *
- * MPI exists once in a process: it is started once and ended once. So the library that is open is remembered here, and
- * not in the engine, which remembers nothing. All functions must be called on one thread, and results are borrowed. */
+ * MPI exists once in a process: it is started once and ended once. So the open library is kept here, and not in the
+ * engine, which has no state. All functions must be called on one thread, and results are borrowed. */
 #ifndef GBT_MPI_MPI_H
 #define GBT_MPI_MPI_H
 
@@ -26,7 +26,7 @@ typedef struct gbt_mpi_spec {
 } gbt_mpi_spec;
 
 /* Starts MPI unless the process has done so, and makes a communicator of gbt's own over the processes of the group.
- * Collective: all of them call it. *out lives as long as the process.
+ * Collective: all of them call it. *out is valid as long as the process.
  *
  * The library that the first call opens is used by all later ones. Calls without `group` share one communicator, with
  * the timeout of the last call; each call with `group` makes one, which is never freed.

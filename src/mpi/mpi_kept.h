@@ -25,7 +25,7 @@ typedef struct gbt_mpi_kept {
   int failed;
 } gbt_mpi_kept;
 
-/* The ranks of `inner`, which must not have failed yet. *out lives as long as the process. */
+/* The ranks of `inner`, which must not have failed yet. *out is valid as long as the process. */
 void gbt_mpi_keep(const gbt_comm *inner, gbt_mpi_kept *out);
 
 #endif

@@ -42,7 +42,7 @@ size_t cu_free_bytes(const cu_memory *memory);
 int cu_count(cu_memory *memory, size_t bytes) GBT_MUST_CHECK;
 void cu_uncount(cu_memory *memory, size_t bytes);
 
-/* An array that remembers its size, so that closing needs none. */
+/* An array with its size, so that closing needs none. */
 template <class T> struct cu_array {
   T *at = nullptr;
   size_t n = 0;

@@ -6,7 +6,7 @@
  * the means. Then it asks how many entries are in the zero bin.
  *
  * Device memory, bytes per entry of the longest column: 16 (keys, and what sorts them; then lists) and what the sort
- * wants; with weights 24 (row numbers), and 8 per row (weights). In addition a chunk, and 36 bytes per bin. Columns
+ * needs; with weights 24 (row numbers), and 8 per row (weights). In addition a chunk, and 36 bytes per bin. Columns
  * that are kept until their codes are made (kept.cu) take at most half of the remaining memory. */
 #include "../base/sort.cuh"
 #include "cut_order.cuh"

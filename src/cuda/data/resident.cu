@@ -7,8 +7,8 @@
 
 enum { RESIDENT_SHARE = 8 /* of free memory */ };
 
-/* Also the mark by which cu_resident_of knows its own. In a forked process CUDA may not be called, and the memory is
- * its parent's. */
+/* Also the mark by which cu_resident_of recognises its own structs. In a forked process CUDA may not be called, and the
+ * memory is its parent's. */
 static void resident_free(gbti_resident *self) {
   cu_resident *r = static_cast<cu_resident *>(self);
   const gbt_mem mem = r->mem;

@@ -1,9 +1,9 @@
-/* The door: the one function that the library exports, and what is wrong with a device, in the user's words.
+/* The door: the one function that the library exports, and messages about what is wrong with a device.
  *
  *   driver? -> new enough? -> any device? -> this number? -> code for it in this library? -> a context on it
  *
- * Nothing is remembered here. What a forked process may not do (use CUDA when its parent has) is watched by the glue,
- * which knows processes and, unlike the engine, may remember one. */
+ * This file has no state. A forked process cannot use CUDA if its parent has; the glue checks this, since it may keep
+ * the number of a process, which the engine may not. */
 #include "../grow/batch.cuh"
 
 #include <stdlib.h>

@@ -14,7 +14,7 @@
  * Sums are of 64-bit integers and wrap; differences of them are exact, as sums of one key are below 2^62. So neither
  * tiles nor their order can show.
  *
- * Device memory, bytes a row: 4 (keys), 4 (labels), 4 with weights, 4 with steps; 24 and what the sort wants while it
+ * Device memory, bytes a row: 4 (keys), 4 (labels), 4 with weights, 4 with steps; 24 and what the sort needs while it
  * runs, in the remains of which sums and numbers of steps lie; 8 more with weights, 4 with steps; 1 for bins. 8 bytes a
  * key, and 5 MB. What was sorted and summed last is kept: a projection's statistics are counted and binned in turn. */
 #include "statistics.cuh"

@@ -56,7 +56,7 @@ static void drop(cu_backend *be, cu_recording *r) {
   r->n_nodes = 0;
 }
 
-/* Nothing that the host remembers of the batch is changed. */
+/* Does not change the host's state of the batch. */
 static void record(gbt_ctx *ctx, cu_backend *be, cu_recording *r) {
   const int32_t fixed_output = be->grad.fixed_output;
   const int n_parts = be->bounds.looks > 0 ? CU_PARTS : 1;

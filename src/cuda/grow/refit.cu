@@ -10,8 +10,9 @@
  *   cu_leaves    as for trees that were grown
  *   host         nodes to the numbers that they have in the tree; the tree to the forest
  *
- * Growth knows a node's sums when it splits it; here they are known only at the end. Kernels of growth see a view in
- * which no child may be split and nothing is split ahead: so no gradients go with rows, and those by row stay. */
+ * During growth the sums of a node are known when it is split; here they are known only at the end. Kernels of growth
+ * see a view in which no child may be split and nothing is split ahead: so no gradients go with rows, and those by row
+ * stay. */
 #include "batch.cuh"
 
 #include "gradients/ops.cuh"

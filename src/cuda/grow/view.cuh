@@ -295,7 +295,7 @@ struct cu_view : cu_tree_state,
 /* Masks of features that a step has. */
 static inline size_t cu_n_masks(const cu_view *v) { return v->by_node ? 2 * (size_t)v->max_step : 1; }
 
-/* gbt_feature_rules as features.cu wants them; pointers on the device. */
+/* gbt_feature_rules in the form that features.cu needs; pointers on the device. */
 struct cu_rules {
   uint64_t seed;
   double by_layer, by_node;
@@ -401,7 +401,7 @@ __device__ static __forceinline__ const uint32_t *cu_rows_at(const cu_view &v) {
 }
 
 /* Tiles of the variant of the training set (data/extend.h) that the tree is grown on, and where columns of its copy
- * begin. A step is the same launches for every variant, so it is the tree that knows. */
+ * begin. A step has the same launches for every variant, so the variant is a field of the tree. */
 __device__ static __forceinline__ const cu_tile *cu_train_tiles(const cu_view &v) {
   return cu_tiles_of(v.train, v.tree->task.variant);
 }

@@ -1,7 +1,7 @@
 /* One call into the engine: memory, threads, and the host's request to stop.
  *
- * A gbt_ctx lives for one call from the host (R, the test driver). Nothing in it outlives the call, so there are no
- * threads between calls and a fork between calls is safe. */
+ * A gbt_ctx is valid for one call from the host (R, the test driver). It has no threads between calls, so a fork
+ * between calls is safe. */
 #ifndef GBT_BASE_CTX_H
 #define GBT_BASE_CTX_H
 

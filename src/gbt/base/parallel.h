@@ -1,5 +1,5 @@
-/* Operations on a call's context for the engine only, not for hosts: tasks on threads, and checks whether the host
- * wants to stop. */
+/* Operations on a call's context, only for the engine, not for hosts: tasks on threads, and checks whether the host has
+ * asked to stop. */
 #ifndef GBT_BASE_PARALLEL_H
 #define GBT_BASE_PARALLEL_H
 

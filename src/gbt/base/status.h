@@ -1,8 +1,8 @@
 /* Status codes and the error record that every fallible engine function fills.
  *
- * Convention: `gbt_status f(..., gbt_error *err)`, err last, may be NULL. On failure outputs are NULL or
- * untouched and nothing leaks. The message names the column, row or parameter that the *user* knows and says
- * what to do; it is written where the fault is known, upper layers add nothing. */
+ * Convention: `gbt_status f(..., gbt_error *err)`, err last, may be NULL. On failure outputs are NULL or untouched and
+ * nothing leaks. The message names the column, row or parameter by the name that the *user* gave it, and says what to
+ * do. The function that finds the fault writes it; its callers add nothing. */
 #ifndef GBT_BASE_STATUS_H
 #define GBT_BASE_STATUS_H
 

@@ -1,4 +1,4 @@
-/* Chooses the backend: the only place above backend/backend.h that knows the backends. */
+/* Chooses the backend: the only place above backend/backend.h that depends on the backends. */
 #ifndef GBT_BOOST_BACKENDS_H
 #define GBT_BOOST_BACKENDS_H
 

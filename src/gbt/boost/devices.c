@@ -1,6 +1,6 @@
 /* Several devices that look like one backend. They are ranks (base/comm.h): threads of this process, each with a
- * backend of its own for a run of the rows. So a device exchanges with the others what ranks exchange, and the trainer
- * knows nothing of it.
+ * backend of its own for a run of the rows. So devices exchange the same data as ranks do, and the trainer does not
+ * depend on it.
  *
  *   rows      | device 0 | device 1 | device 2 |      of every data set, as masks of it: the bins are shared; of a
  *                                                     folder each device reads the pages that have its rows

@@ -26,7 +26,8 @@ gbt_status gbt_metric_of_queries(gbt_ctx *ctx, const gbt_metric_rows *rows, doub
 /* Metrics of form GBT_FORM_RISK: metric_risk.c. Ranks: a rank has all rows for a while, about 100 bytes each. */
 gbt_status gbt_metric_of_risk(gbt_ctx *ctx, const gbt_metric_rows *rows, double *out, gbt_error *err) GBT_MUST_CHECK;
 
-/* GBT_E_DATA: the rows lack what such a metric needs, or have more than it knows. data: their name. */
+/* GBT_E_DATA: the rows do not have the fields that such a metric needs, or have some that it does not support. data:
+ * the name of the rows. */
 gbt_status gbt_metric_risk_check(const gbt_metric *metric, const gbt_objective *objective, const gbt_rows *rows,
                                  const char *data, gbt_error *err) GBT_MUST_CHECK;
 

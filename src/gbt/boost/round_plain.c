@@ -3,7 +3,7 @@
 #include "grow.h"
 #include "round.h"
 
-/* Trees of `splits` once more, as many at a time as the backend likes. */
+/* Trees of `splits` once more, as many at a time as the backend accepts. */
 static gbt_status fit(gbt_ctx *ctx, gbt_backend *be, const gbt_tree_task *task, int32_t n, const gbti_splits *splits,
                       gbt_forest *forest, gbt_error *err) {
   for (int32_t i = 0, k; i < n; i += k) {

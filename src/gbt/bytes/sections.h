@@ -108,9 +108,9 @@ gbt_status gbti_check_byte_order(const char *what, gbt_error *err) GBT_MUST_CHEC
 /* The bytes of a block, whose writer has mem, parts, arg and err. Free *out with gbt_mem_free. */
 gbt_status gbti_sections_write(const gbti_kind *kind, gbti_writer *w, uint8_t **out, size_t *n_bytes) GBT_MUST_CHECK;
 
-/* Reads a block by a reader that has mem, kind, err and, as it wants, ctx, path, arg, copies. bytes: begin on a
- * multiple of 8 and outlive what is read. GBT_E_FORMAT says what is wrong with them. Magic, version and size have been
- * looked at (gbti_head_of), so that every kind has its own words for them. After a failure drop the reader. */
+/* Reads a block by a reader that has mem, kind, err and, optionally, ctx, path, arg, copies. bytes: begin on a multiple
+ * of 8 and outlive what is read. GBT_E_FORMAT says what is wrong with them. Magic, version and size have been looked at
+ * (gbti_head_of), so that every kind has its own words for them. After a failure drop the reader. */
 gbt_status gbti_sections_read(gbti_reader *r, const void *bytes, size_t n_bytes) GBT_MUST_CHECK;
 void gbti_reader_drop(gbti_reader *r); /* frees what it owns; nothing when that has been taken */
 
@@ -145,7 +145,7 @@ uint64_t gbti_put_text(gbti_writer *w, const char *text);
 /* GBT_E_FORMAT; what: the fault, a clause of the message. Always fails. */
 gbt_status gbti_damaged(const gbti_reader *r, const char *what);
 
-/* The same of something that only a later version knows: "the section" of a name. */
+/* The same for something that only a later version has: "the section" of a name. */
 gbt_status gbti_is_newer(const gbti_reader *r, const char *what, const char *name);
 
 /* The text at a position. It must be the next one. */

@@ -1,4 +1,4 @@
-/* A column as a stream of doubles, whatever its storage: the one place that knows how host values become numbers.
+/* A column as a stream of doubles, for any storage: the one place that converts host values to numbers.
  *
  *   entries   what is stored: every row of a dense column, the entries of a sparse one
  *   rows      every row; absent ones filled in

@@ -1,5 +1,5 @@
-/* Binned rows. A page is a run of consecutive rows; all pages of a data set share one layout. Only their store knows
- * where they are kept (page_store.h).
+/* Binned rows. A page is a run of consecutive rows; all pages of a data set share one layout. Their store keeps them in
+ * memory, in files or elsewhere (page_store.h).
  *
  * Columns of codes are packed in groups: up to 16 with up to 256 codes in bytes, or up to 8 with more codes in 16-bit
  * words, so a row of a group is at most 16 bytes. Up to four byte groups are side by side in a strip, so that all

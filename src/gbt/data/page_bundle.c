@@ -4,9 +4,10 @@
  *   f2    . . 4 . . . 5                                      code 0: all members are in their zero bins
  *
  * Features by falling number of filled cells, ties by number; each goes to the first bundle that has none of its rows
- * (first fit). A bundle knows its rows as bits; trying stops at the first common row. The answer is exact, but it need
- * not be the best: a bounded number of bundles is open at a time, and when trials cost more than they bring, the rest
- * stays as it is. Only storage depends on this, no result does. Bundles depend only on the table and the cuts.
+ * (first fit). A bundle has its rows as bits; a comparison stops at the first common row. Bundles are exact, but not
+ * always the best ones: the number of open bundles is limited, and when further trials would cost more than they save,
+ * the remaining features are not bundled. Only storage depends on this, results do not. Bundles depend only on the
+ * table and the cuts.
  *
  * Dense columns must be read to know their rows, so they are tried on a sample of the rows first, and those that find
  * no partner there are not bundled. */

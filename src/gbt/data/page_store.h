@@ -1,5 +1,5 @@
-/* The pages of a data set, accessed by a few operations: only this folder knows where a page is kept, in memory, in a
- * file or elsewhere.
+/* The pages of a data set, accessed by a few operations. Other folders do not depend on where a page is kept, in
+ * memory, in a file or elsewhere.
  *
  * Rows are reached by passes. A pass takes all pages in order, as many at a time as the store can keep pinned, and
  * calls its function for every such span:

@@ -19,9 +19,9 @@ typedef struct gbti_page_info {
                            there is no such column */
 } gbti_page_info;
 
-/* Copies of the pages that a device keeps, so that they need not go there again: the head of a struct of its library,
- * which knows it by `free`. Freed with the store, on the thread that entered the engine or that collects the host's
- * garbage.
+/* Copies of the pages that a device keeps, so that they need not be copied again: the head of a struct of its library,
+ * which recognises it by `free`. Freed with the store, on the thread that entered the engine or that collects the
+ * host's garbage.
  */
 typedef struct gbti_resident gbti_resident;
 struct gbti_resident {

@@ -7,12 +7,12 @@
  *   spans    most_pinned pages at a time are read, checked and unpacked on all threads, then all threads work on them
  *   runs     each thread reads a few pages and works on them itself: they are in its cache, no thread waits
  *
- * No threads of ours read ahead: we announce to the operating system what will be read next, and it reads ahead. So no
- * thread lives between two calls.
+ * gbt has no threads that read ahead: it tells the operating system what will be read next, which then reads ahead. So
+ * no thread runs between two calls.
  *
  * A page is checked when it is read first, and again only when its file was changed since: its checksum, and that its
- * codes and lists are those that its layout has (data/check.h), as a file may come from anyone. What decays on the disk
- * after that, with no write that the system knows of, is not found before the store is opened the next time.
+ * codes and lists are those that its layout has (data/check.h), as a file may come from anyone. Damage to the disk
+ * after that, without a write to the file, is found only when the store is opened again.
  *
  * The lock guards `kept`, `known`, `free` and `spans`: while the helpers of one pass read runs, the entering thread may
  * poll, and the host may begin another pass; and several devices make passes of their own at the same time. */

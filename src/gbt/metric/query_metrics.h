@@ -191,7 +191,8 @@ GBT_FN uint32_t gbt_query_label_number(const gbt_query_rows *q, double label) {
 }
 
 /* Pairs of rows of different labels: the share that is in order, equal scores counting half. Rows come by falling
- * score; a tree of counts (Fenwick 1994) by label knows how many rows of higher scores have higher labels. */
+ * score; a tree of counts (Fenwick 1994) by label gives the number of rows with higher scores that have higher labels.
+ * */
 GBT_FN double gbt_query_pair_accuracy(const gbt_query_rows *q, double k) {
   uint64_t right = 0, tied = 0, pairs = 0;
   (void)k;

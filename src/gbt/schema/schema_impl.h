@@ -23,9 +23,9 @@ gbt_status gbt_schema_extend(const gbt_mem *mem, gbt_schema *base, int32_t n_pro
 int32_t gbt_schema_n_tables(const gbt_schema *schema);
 
 /* `now`, followed by those features of `old` that are read from tables: the schema of a model that continues another
- * one. Both have the same columns in the same order. Tables are translated to the levels of `now`, which are the same
- * when their texts are; a level that only `old` knows is dropped, one that only `now` knows makes a key unknown. *out
- * is `now` itself where `old` has no tables. GBT_E_ARG names a column that has no levels now. */
+ * one. Both have the same columns in the same order. Tables are translated to the levels of `now`, which are matched by
+ * text; a level that is only in `old` is dropped, and a level that is only in `now` makes a key unknown. *out is `now`
+ * itself where `old` has no tables. GBT_E_ARG names a column that has no levels now. */
 gbt_status gbt_schema_join(const gbt_mem *mem, gbt_schema *now, const gbt_schema *old, gbt_schema **out,
                            gbt_error *err) GBT_MUST_CHECK;
 

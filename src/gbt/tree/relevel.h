@@ -1,11 +1,11 @@
 /* A forest translated to the levels of other data: continuing a model whose factors had other levels, or the same ones
- * in another order. Levels are the same when their texts are.
+ * in another order. Levels are matched by text.
  *
- * Every set of levels keeps its meaning: a level that both schemas know goes to the same side as before; one that only
- * the new schema knows goes where unseen levels went (GBT_NODE_BULK_LEFT); one that only the old schema knows is
- * dropped. Levels beyond GBT_MAX_LEVELS are in no set: one that was beyond them goes where missing values go. Where a
- * feature's levels are the same in the same order, nodes and words stay as they are, bit by bit. Statistics of levels
- * must have the numbers that the model was grown with; gbt_table.statistics makes such data. */
+ * Every set of levels keeps its meaning: a level of both schemas goes to the same side as before; a level of only the
+ * new schema goes to the side of unseen levels (GBT_NODE_BULK_LEFT); a level of only the old schema is dropped. Levels
+ * beyond GBT_MAX_LEVELS are in no set: they go to the side of missing values. If the levels of a feature are the same
+ * in the same order, nodes and words do not change. Statistics of levels must have the numbers that the model was
+ * trained with; gbt_table.statistics makes such data. */
 #ifndef GBT_TREE_RELEVEL_H
 #define GBT_TREE_RELEVEL_H
 

@@ -1,8 +1,8 @@
 /* Sums of the blocks before a block, while these run: "decoupled look-back" (Merrill and Garland 2016, "Single-pass
  * parallel prefix scan with decoupled look-back", NVIDIA technical report NVR-2016-002, section 4).
  *
- * Blocks of a chain publish first their own sum and, when they know what is before them, the sum up to and with them. A
- * block that wants to know what is before it reads backwards until it meets such a sum, and waits for those that have
+ * Blocks of a chain first publish their own sum and later, when the sum before them is known, the sum including them.
+ * To find the sum before it, a block reads backwards until it meets such a sum, and waits for blocks that have
  * published nothing.
  *
  * Memory order: flag and number are one aligned word of 64 bits, which is read and written as one. A reader that sees

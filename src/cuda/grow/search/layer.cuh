@@ -101,7 +101,7 @@ __device__ static inline gbt_contest cu_layer_contest(const cu_view &v, const cu
   return cu_contest(v, gbt_layer_identity(first->depth), *before);
 }
 
-/* Where ranks divide the search: a node, as the rank with the histograms of its split knows it. */
+/* If ranks divide the search: a node, as computed by the rank with the histograms of its split. */
 struct cu_node_offer {
   gbt_sum left;
   double gain;

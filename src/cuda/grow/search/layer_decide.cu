@@ -4,7 +4,7 @@
  *   k_layer_contest  where they compete by more than gains: keeps only the winner
  *   k_layer_pick     of all of them; its levels as bits
  *   k_layer_nodes    every node's own left sums and gain, whether it is kept
- *   layer_offers.cu  where ranks divide the search: the best of their splits, with what its owner knows of the nodes
+ *   layer_offers.cu  where ranks divide the search: the best of their splits, with the nodes as its owner sees them
  *   k_layer_settle   what depends on all nodes together */
 #include "ops.cuh"
 

@@ -4,7 +4,7 @@
  *   offer    | pick | levels of its set, as bits | fresh node 0: left sums, gain, kept | node 1 | ..      of a tree
  *   offers   | this rank: tree 0, 1, .. | rank 0: tree 0, 1, .. | rank 1 | ..            some trees at a time
  *
- * Only the rank with the histograms of a split knows how it changes the nodes, so this goes along. */
+ * Only the rank with the histograms of a split can compute how it changes the nodes, so the offer includes this. */
 #include "ops.cuh"
 
 #include "../state/ops.cuh"

@@ -43,8 +43,8 @@ __device__ static __forceinline__ cu_open_leaf cu_next_leaf(const cu_view &v, in
   return best;
 }
 
-/* A warp: the policy goes on as far as splits have been made; returns the leaf that it wants split next, -1: the tree
- * is complete. */
+/* A warp: the policy continues as far as splits have been made; returns the leaf to be split next, -1: the tree is
+ * complete. */
 __device__ static __forceinline__ int32_t cu_follow(const cu_view &v) {
   cu_tree *t = v.tree;
   const uint32_t lane = cu_lane();

@@ -3,9 +3,9 @@
  *
  *   allowed   | searched node 0: n_features | searched node 1 | ..      or one mask, where all nodes of a step have it
  *
- * A block makes a mask, from what the tree knows of itself: the layer's draw from the tree's features, then what the
- * interaction groups leave, then the node's draw. Nodes that are searched together have one depth; symmetric growth has
- * the same features above all of them.
+ * A block makes a mask from the state of the tree: the layer's draw from the tree's features, then what the interaction
+ * groups leave, then the node's draw. Nodes that are searched together have one depth; symmetric growth has the same
+ * features above all of them.
  *
  * A draw keeps the k lowest numbers, equal ones by feature. The number that is just kept is found byte by byte, highest
  * first: features are counted by that byte among those that share the bytes found so far; mostly after one or two bytes

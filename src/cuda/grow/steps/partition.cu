@@ -3,9 +3,9 @@
  *   a node's run     |  left child: rows ascend  ->  |  <- right child: rows descend  |
  *
  * A block takes a piece of a node's rows (pieces.cuh), finds out which go left, and adds to the chain of the node's
- * pieces how many do (look_back.cuh). It then knows how many rows of earlier pieces went either way: left rows are
- * written after these from the front of the node's run, right rows before these from its back, so no block needs the
- * total numbers. The last piece knows them and stores them for the block that makes the children.
+ * pieces how many do (look_back.cuh). This gives the numbers of rows of earlier pieces that went left and right: left
+ * rows are written after these from the front of the node's run, right rows before these from its back, so no block
+ * needs the total numbers. The last piece has them and stores them for the block that makes the children.
  *
  * Rows come from the order of the node's depth and go to the next one. They ascend, but a right child's descend
  * (cu_descends), and pieces are counted from the lowest row on. Gradients go with the rows, unless histograms read them
