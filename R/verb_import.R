@@ -38,8 +38,12 @@
 #' @section CatBoost:
 #' JSON files, from `catboost.save_model(model, "model.json", file_format = "json")`; with categorical columns give also
 #' `pool =`, so that the file has the names of the categories. Or a model without categorical columns in the R session
-#' (`catboost.Model`). Symmetric and other trees, several outputs, and one-hot splits of categories (`one_hot_max_size`)
-#' are supported. Splits by statistics of categories (CTR) are an error.
+#' (`catboost.Model`). Symmetric and other trees, several outputs, one-hot splits of categories (`one_hot_max_size`) and
+#' splits by statistics of single categorical columns (CTR) are supported.
+#' - A split by such a statistic becomes a split by a set of levels. Missing values and levels that training did not
+#'   have go where CatBoost sends unknown categories. Errors: statistics of several columns together, which
+#'   `max_ctr_complexity = 1` does not make, statistics of a response of several columns, and files whose tables
+#'   CatBoost mixes up (one type twice in `simple_ctr`, or `per_feature_ctr`): it reads another model from these itself.
 #' - The file does not have the gains of splits: [gbt_importance()] sorts by cover, where the file has it. In a
 #'   symmetric tree a split of a layer counts once in it, and once a node in `"frequency"`. `"shap"` works as well.
 #' - For `"Poisson"` and `"Tweedie"` responses are means, where CatBoost's `predict()` gives raw scores.

@@ -4,13 +4,14 @@
     python tests/format/make_imported.py tests/testthat/imported
 
 NAME.json|ubj|txt is the model, NAME.csv has the rows: columns x... as hexadecimal doubles, an empty field for a missing
-value, and columns s... with the raw scores. Rows 1 to 40 were trained on; the others have values next to thresholds,
-large and tiny numbers, missing values, and categories that training has not seen. inst/extdata/xgboost.json is made
-as well."""
+value, columns c... of texts, and columns s... with the raw scores. Rows 1 to 40 were trained on; the others have values
+next to thresholds, large and tiny numbers, missing values, and categories that training has not seen.
+inst/extdata/xgboost.json is made as well."""
 import json, os, sys
 import catboost
 import lightgbm
 import numpy as np
+import pandas
 import xgboost as xgb
 
 folder = sys.argv[1]
@@ -124,6 +125,41 @@ keep_catboost("cat_numbers", {}, grid, y, far)
 keep_catboost("cat_nan_max", {"nan_mode": "Max"}, grid, y, far)
 keep_catboost("cat_lossguide", {"grow_policy": "Lossguide", "max_leaves": 5, "depth": 4}, grid, y, far)
 keep_catboost("cat_classes", {"loss_function": "MultiClass"}, grid, np.array(["a", "b", "c"])[r.integers(0, 3, n)], far)
+
+
+
+def keep_catboost_levels(name, params):
+    """Statistics of single columns, with levels that the training has not seen."""
+    q = np.random.default_rng(21)
+    m = 60
+    first, second, x = q.integers(0, 9, m), q.integers(0, 2, m), q.normal(size=m)
+    y = np.sin(first * 2.0) * 2 + second + x * 0.3
+    table = lambda a, b, x: pandas.DataFrame({"a": a, "b": b, "x": x})
+    texts = ["l%d" % k for k in first]
+    train = table(texts, [["no", "yes"][k] for k in second], x)
+    rows = pandas.concat([train, table(["l1", "l2", "new", "new", "l3"], ["no", "other", "yes", "other", "yes"],
+                                       [0.0, np.nan, 3.0, np.nan, -1e30])], ignore_index=True)
+    pool = catboost.Pool(train, y, cat_features=[0, 1])
+    params = dict({"iterations": 4, "depth": 3, "random_seed": 1, "thread_count": 1, "verbose": False,
+                   "allow_writing_files": False, "one_hot_max_size": 1, "max_ctr_complexity": 1}, **params)
+    model = catboost.CatBoostRegressor(**params).fit(pool)
+    path = os.path.join(folder, name + ".json")
+    model.save_model(path, format="json", pool=pool)
+    text = json.load(open(path))
+    own = text["model_info"]["params"]
+    text["model_info"] = {"params": {k: own[k] for k in ("loss_function", "cat_feature_params")}}
+    json.dump(text, open(path, "w"))
+    scores = model.predict(catboost.Pool(rows, cat_features=[0, 1]), prediction_type="RawFormulaVal")
+    with open(os.path.join(folder, name + ".csv"), "w") as f:
+        f.write("c0,c1,x2,s0\n")
+        for a, b, x, s in zip(rows.a, rows.b, rows.x, scores):
+            f.write(",".join([a, b, "" if np.isnan(x) else float(x).hex(), float(s).hex()]) + "\n")
+
+
+keep_catboost_levels("cat_shares", {"simple_ctr": ["Borders:TargetBorderCount=3", "Counter"]})
+keep_catboost_levels("cat_parts", {"simple_ctr": ["Buckets:TargetBorderCount=2"]})
+keep_catboost_levels("cat_means", {"simple_ctr": ["BinarizedTargetMeanValue:TargetBorderCount=4"],
+                                   "one_hot_max_size": 2, "grow_policy": "Lossguide", "max_leaves": 6})
 
 cars = np.array([
     [6, 160, 110, 2.62, 21.0], [6, 160, 110, 2.875, 21.0], [4, 108, 93, 2.32, 22.8], [6, 258, 110, 3.215, 21.4],

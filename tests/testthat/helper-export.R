@@ -72,11 +72,12 @@ export_rows <- function(model, n = 1000, floats = FALSE) {
   rows
 }
 
-# The rows beside a model of the folder imported, as numbers.
+# The rows beside a model of the folder imported: numbers, and texts of levels.
 imported_rows <- function(model, file) {
   rows <- utils::read.csv(test_path("imported", sub("\\..*$", ".csv", file)), colClasses = "character", na.strings = "")
-  x <- vapply(rows[startsWith(names(rows), "x")], as.numeric, numeric(nrow(rows)))
-  stats::setNames(as.data.frame(x), model$feature_names)
+  numbers <- startsWith(names(rows), "x")
+  rows[numbers] <- lapply(rows[numbers], as.numeric)
+  stats::setNames(rows[numbers | startsWith(names(rows), "c")], model$feature_names)
 }
 
 # Columns of codes as factors of their digits.

@@ -70,13 +70,6 @@ run_c <- function(source, model, rows, compiler, name = "model", offset = NULL) 
   list(score = t(matrix(all[, 1, ], k)), predict = t(matrix(all[, 2, ], k)), names = enc2utf8(names))
 }
 
-# The rows of a model of imported/.
-imported_rows <- function(file, model) {
-  rows <- utils::read.csv(test_path("imported", sub("\\..*$", ".csv", file)), colClasses = "character", na.strings = "")
-  x <- vapply(rows[startsWith(names(rows), "x")], as.numeric, numeric(nrow(rows)))
-  stats::setNames(as.data.frame(x), model$feature_names)
-}
-
 as_rows <- function(prediction, n) unname(matrix(as.double(prediction), n))
 
 test_that("C source compiles without a warning and gives the bits of predict(), for each kind of model", {
@@ -108,7 +101,7 @@ test_that("C source of imported models adds as they do, and takes offsets", {
   for (its in c("xgb_numbers.json", "xgb_vectors.json", "xgb_codes.json", "lgb_forest.txt", "lgb_sigmoid.txt",
                 "lgb_zero_missing.txt", "cat_numbers.json")) {
     m <- gbt_import(test_path("imported", its))
-    x <- imported_rows(its, m)
+    x <- imported_rows(m, its)
     texts <- x
     coded <- m$feature_types == "category"
     texts[coded] <- lapply(x[coded], function(v) factor(format(v, trim = TRUE), exclude = "NA"))
@@ -157,10 +150,12 @@ test_that("JSON read by its description gives the bits of predict(), for each ki
   }
   for (its in list.files(test_path("imported"), "\\.(json|ubj|txt)$")) {
     m <- gbt_import(test_path("imported", its))
-    x <- imported_rows(its, m)
+    x <- imported_rows(m, its)
     want <- as_rows(predict(m, x, type = "link", threads = 1), nrow(x))
-    coded <- m$feature_types == "category"
+    coded <- m$feature_types == "category" & vapply(x, is.numeric, NA)
     x[coded] <- lapply(x[coded], function(v) factor(format(v, trim = TRUE), exclude = "NA"))
+    texts <- vapply(x, is.character, NA)
+    x[texts] <- lapply(x[texts], factor)
     expect_json(m, x, want, its)
   }
 })

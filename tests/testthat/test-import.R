@@ -1,4 +1,5 @@
 # Models of other programs: imported/ has small ones with rows and raw scores, made by tests/format/make_imported.py.
+# Rows of numbers are a matrix, those with texts a data frame.
 
 imported_case <- function(file) {
   m <- gbt_import(test_path("imported", file))
@@ -7,7 +8,9 @@ imported_case <- function(file) {
     v <- vapply(rows[startsWith(names(rows), prefix)], as.numeric, numeric(nrow(rows)))
     unname(matrix(v, nrow(rows)))
   }
-  list(model = m, x = numbers("x"), scores = numbers("s"))
+  texts <- startsWith(names(rows), "c")
+  x <- if (any(texts)) imported_rows(m, file) else numbers("x")
+  list(model = m, x = x, scores = numbers("s"))
 }
 
 imported_files <- function() list.files(test_path("imported"), "\\.(json|ubj|txt)$")
@@ -176,7 +179,6 @@ test_that("what the formats have and gbt has not is refused, or said, by name", 
   expect_error(change("lgb_numbers.txt", "left_child=[^\n]*", "left_child=1 1 1 1"), "two parents|does not exist",
                class = "gbt_error_format")
   expect_error(change("lgb_numbers.txt", "num_leaves=5", "num_leaves=2000000000"), "leaves", class = "gbt_error_format")
-  expect_error(change("cat_numbers.json", "FloatFeature", "OnlineCtr"), "CTR", class = "gbt_error_unsupported")
   expect_error(gbt_import(charToRaw("CBM1xxxx")), "JSON", class = "gbt_error_unsupported")
   expect_error(gbt_import(raw(0)), "^the raw vector: the file is not a model", class = "gbt_error_format")
   own <- gbt_train(mpg ~ wt, mtcars, nrounds = 1, threads = 1)
@@ -191,8 +193,7 @@ test_that("what the formats have and gbt has not is refused, or said, by name", 
 test_that("every model of the shared folder is reproduced by bits, or refused for the reason that is listed", {
   folder <- Sys.getenv("GBT_TEST_MODELS")
   skip_if(!nzchar(folder) || !dir.exists(folder), "GBT_TEST_MODELS names no folder of models")
-  refused <- c(xgb_gblinear = "gblinear", lgb_linear = "linear_tree", cat_ctr = "CTR", cat_ctr_simple = "CTR",
-               cat_ctr_logloss = "CTR")
+  refused <- c(xgb_gblinear = "gblinear", lgb_linear = "linear_tree")
   files <- list.files(folder, "^(xgb|lgb|cat)_.*\\.(json|ubj|txt)$", full.names = TRUE)
   for (file in files) {
     name <- sub("\\..*$", "", basename(file))
@@ -201,7 +202,7 @@ test_that("every model of the shared folder is reproduced by bits, or refused fo
       next
     }
     m <- suppressWarnings(gbt_import(file), classes = "gbt_warning_import")
-    empty <- name %in% c("xgb_cat_text", "lgb_cat_text", "cat_onehot") # an empty text is a level there
+    empty <- name %in% c("xgb_cat_text", "lgb_cat_text") || grepl("^cat_(onehot|ctr)", name) # "" is a level
     x <- utils::read.csv(file.path(folder, paste0(name, ".x.csv")), na.strings = if (empty) "NA" else "",
                          encoding = "UTF-8")
     if (!all(m$feature_names %in% names(x))) names(x) <- m$feature_names
@@ -261,6 +262,37 @@ test_that("parameters that are out of range here are said", {
   expect_warning(m <- with_alpha("2"), "`alpha = 2` of LightGBM's file is out of gbt's range",
                  class = "gbt_warning_import")
   expect_identical(m$params$quantile_alpha, 0.5)
+})
+
+test_that("CatBoost's statistics of single columns are sets of levels, others are refused by name", {
+  text <- rawToChar(readBin(test_path("imported", "cat_shares.json"), "raw", 1e6))
+  change <- function(from, to, ..., all = FALSE) {
+    changed <- (if (all) gsub else sub)(from, to, text, ...)
+    expect_false(identical(changed, text))
+    gbt_import(charToRaw(changed))
+  }
+  nodes <- as.data.frame(gbt_import(charToRaw(text)))
+  expect_true(all(lengths(nodes$levels[nodes$feature %in% c("a", "b")]) > 0))
+  unsupported <- "gbt_error_unsupported"
+  expect_error(change("\"cat_feature_value\"", "\"float_feature\"", all = TRUE, fixed = TRUE),
+               "several columns together.*max_ctr_complexity = 1", class = unsupported)
+  expect_error(change("\"(Borders|Counter)\", \"elements", "\"FeatureFreq\", \"elements", all = TRUE),
+               "another type than `Borders`", class = unsupported)
+  expect_error(change("cat_feature_params", "other", fixed = TRUE), "how they were made", class = unsupported)
+  expect_error(change("\"per_feature_ctrs\": {}", "\"per_feature_ctrs\": {\"0\": []}", fixed = TRUE),
+               "does not tell apart", class = unsupported)
+  expect_error(change("\"Counter\", \"prior_est", "\"Borders\", \"prior_est", all = TRUE, fixed = TRUE),
+               "does not tell apart", class = unsupported)
+  expect_error(change("\"hash\": ", "\"hash\": 1", fixed = TRUE), "lacks texts", class = unsupported)
+  damaged <- "gbt_error_format"
+  expect_error(change("\"hash_stride\": 5", "\"hash_stride\": 4", fixed = TRUE), "`hash_map`", class = damaged)
+  expect_error(change("\"18446744073709551615\"", "\"18446744073709551616\"", fixed = TRUE), "a hash that is none",
+               class = damaged)
+  expect_error(change("\"prior_denomerator\": 1", "\"prior_denomerator\": 0", fixed = TRUE), "not above 0",
+               class = damaged)
+  expect_error(change("[0-9]+, \"split_type\": \"OnlineCtr\"", "999, \"split_type\": \"OnlineCtr\""),
+               "that the file does not have", class = damaged)
+  expect_error(change("\"identifier\": \"", "\"identifier\": \"x", fixed = TRUE), "`ctr_data` lacks", class = damaged)
 })
 
 test_that("CatBoost's categories are found by their hashes, whatever their order and sign", {

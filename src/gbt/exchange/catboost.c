@@ -6,21 +6,16 @@
  * leaf_weights trees             others: split, left and right within each other, value and weight of leaves
  *   scale_and_bias    a score is scale * sum + bias
  *
- * A row goes right where (float)x > border, or where its category has the split's hash. Statistics of categories
- * ("OnlineCtr") are not taken. */
+ * A row goes right where (float)x > border, where its category has the split's hash, or where a statistic of its
+ * category is above a border (catboost_ctr.h). */
 #include "readers.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "../base/sort.h"
+#include "catboost_ctr.h"
 #include "decimal.h"
-
-/* Hashes in ascending order, each with its place in a list of the file: hash << 32 | place. */
-typedef struct cat_hashes {
-  uint64_t *key;
-  size_t n;
-} cat_hashes;
 
 typedef struct cat_reader {
   gbti_document *doc;
@@ -30,10 +25,12 @@ typedef struct cat_reader {
   int64_t n_floats, n_categories, n_outputs;
   int32_t *float_column, *category_column; /* by the feature's place in its list */
   uint8_t *nan_right;                      /* by float feature */
-  cat_hashes *levels;                      /* by category feature: places are levels */
-  cat_hashes texts;                        /* places in text_at */
+  gbti_hashes *levels;                     /* by category feature: places are levels */
+  gbti_hashes texts;                       /* places in text_at */
   size_t *text_at;                         /* values that are texts of hashes */
-  size_t *open;                            /* values of a nested tree that are to be read, by node */
+  gbti_ctrs ctrs;
+  int64_t n_splits; /* borders of numbers and categories, which split_index counts first */
+  size_t *open;     /* values of a nested tree that are to be read, by node */
   size_t cap_open;
   int has_weights;
 } cat_reader;
@@ -78,7 +75,7 @@ static gbt_status hash_of(const cat_reader *r, size_t value, const char *what, u
   return GBT_OK;
 }
 
-static gbt_status sort_hashes(const cat_reader *r, cat_hashes *list) {
+static gbt_status sort_hashes(const cat_reader *r, gbti_hashes *list) {
   uint64_t *scratch;
   GBT_TRY(gbt_mem_array(&r->plant->mem, list->n, sizeof *scratch, &scratch, r->err));
   gbt_sort_u64(list->key, NULL, list->n, scratch, NULL);
@@ -87,7 +84,7 @@ static gbt_status sort_hashes(const cat_reader *r, cat_hashes *list) {
 }
 
 /* The first place of a hash; -1: there is none. */
-static int64_t find_hash(const cat_hashes *list, uint32_t hash) {
+static int64_t find_hash(const gbti_hashes *list, uint32_t hash) {
   size_t beg = 0, end = list->n;
   while (beg < end) {
     const size_t middle = beg + (end - beg) / 2;
@@ -118,29 +115,64 @@ static gbt_status read_texts(cat_reader *r) {
   return sort_hashes(r, &r->texts);
 }
 
-/* The levels of a column, in the order of the hashes of its one-hot features. */
-static gbt_status read_levels(cat_reader *r, size_t feature, int32_t column, cat_hashes *levels) {
-  const size_t values = get(r, feature, "values");
-  const int64_t n = gbti_count(r->doc, values);
+/* Levels in the order of a list. */
+static gbt_status add_levels(cat_reader *r, int32_t column, const gbti_hashes *levels, size_t beg) {
   const char *text;
-  uint32_t hash;
-  r->plant->column[column].categorical = 1;
-  if (n <= 0 || gbti_kind_of(r->doc, values) != GBTI_VALUE_ARRAY) return GBT_OK;
-  if (n > GBT_MAX_LEVELS) return gbti_not_offered(r->plant, "a column has more than 65,534 levels");
-  GBT_TRY(gbt_mem_array(&r->plant->mem, (size_t)n, sizeof *levels->key, &levels->key, r->err));
-  size_t at = gbti_first(r->doc, values);
-  for (size_t i = 0; i < (size_t)n; i++, at = gbti_next(r->doc, at)) {
-    GBT_TRY(hash_of(r, at, "values", &hash));
-    levels->key[i] = (uint64_t)hash << 32 | i;
-    const int64_t its = find_hash(&r->texts, hash);
-    if (its < 0)
-      return gbti_not_offered(r->plant, "the file lacks texts of categories; save it with the pool of its data: "
-                                        "`save_model(format = \"json\", pool = )`");
+  if (levels->n > GBT_MAX_LEVELS) return gbti_not_offered(r->plant, "a column has more than 65,534 levels");
+  for (size_t i = beg; i < levels->n; i++) {
+    const int64_t its = find_hash(&r->texts, (uint32_t)(levels->key[i] >> 32));
+    if (its < 0) return gbti_lacks_texts(r->plant);
     GBT_TRY(gbti_text(r->doc, r->text_at[its], "value", &text));
     GBT_TRY(gbti_add_level(r->plant, column, text));
   }
-  levels->n = (size_t)n;
-  return sort_hashes(r, levels);
+  return GBT_OK;
+}
+
+/* Levels that only statistics have come after those of one-hot features. */
+static gbt_status join_levels(cat_reader *r, int32_t category, gbti_hashes *levels) {
+  const gbti_hashes known = *levels;
+  gbti_hashes more = {NULL, 0};
+  uint64_t *all = NULL;
+  gbt_status status = gbti_ctr_levels(&r->ctrs, category, &r->texts, &more);
+  if (status == GBT_OK && more.n > 0)
+    status = gbt_mem_array(&r->plant->mem, known.n + more.n, sizeof *all, &all, r->err);
+  if (all != NULL) {
+    for (size_t i = 0; i < known.n; i++) all[i] = known.key[i];
+    for (size_t i = 0; i < more.n; i++) {
+      const uint64_t hash = more.key[i] >> 32;
+      if (find_hash(&known, (uint32_t)hash) >= 0) continue;
+      all[levels->n] = hash << 32 | levels->n;
+      levels->n++;
+    }
+    gbt_mem_free(&r->plant->mem, known.key);
+    levels->key = all;
+  }
+  gbt_mem_free(&r->plant->mem, more.key);
+  return status;
+}
+
+/* The levels of a column, in the order of the hashes of its one-hot features, then of its statistics. */
+static gbt_status read_levels(cat_reader *r, size_t feature, int32_t category, gbti_hashes *levels) {
+  const int32_t column = r->category_column[category];
+  const size_t values = get(r, feature, "values");
+  const int64_t n = gbti_count(r->doc, values);
+  uint32_t hash;
+  r->plant->column[column].categorical = 1;
+  if (n > 0 && gbti_kind_of(r->doc, values) == GBTI_VALUE_ARRAY) {
+    GBT_TRY(gbt_mem_array(&r->plant->mem, (size_t)n, sizeof *levels->key, &levels->key, r->err));
+    size_t at = gbti_first(r->doc, values);
+    for (size_t i = 0; i < (size_t)n; i++, at = gbti_next(r->doc, at)) {
+      GBT_TRY(hash_of(r, at, "values", &hash));
+      levels->key[levels->n++] = (uint64_t)hash << 32 | i;
+    }
+    GBT_TRY(add_levels(r, column, levels, 0));
+    r->n_splits += n;
+    GBT_TRY(sort_hashes(r, levels));
+  }
+  const size_t n_known = levels->n;
+  GBT_TRY(join_levels(r, category, levels));
+  GBT_TRY(add_levels(r, column, levels, n_known));
+  return n_known < levels->n && n_known > 0 ? sort_hashes(r, levels) : GBT_OK;
 }
 
 static gbt_status read_floats(cat_reader *r, uint8_t *taken) {
@@ -148,16 +180,19 @@ static gbt_status read_floats(cat_reader *r, uint8_t *taken) {
   for (int64_t i = 0; i < r->n_floats; i++, at = gbti_next(r->doc, at)) {
     GBT_TRY(column_of(r, at, taken, &r->float_column[i]));
     r->nan_right[i] = (uint8_t)gbti_text_is(r->doc, get(r, at, "nan_value_treatment"), "AsTrue");
+    const int64_t n_borders = gbti_count(r->doc, get(r, at, "borders"));
+    r->n_splits += n_borders > 0 ? n_borders : 0;
   }
   return GBT_OK;
 }
 
 static gbt_status read_categories(cat_reader *r, uint8_t *taken) {
   GBT_TRY(read_texts(r));
+  GBT_TRY(gbti_ctrs_open(&r->ctrs, r->features, r->n_categories, r->n_outputs));
   size_t at = r->n_categories > 0 ? gbti_first(r->doc, r->categories) : 0;
   for (int64_t i = 0; i < r->n_categories; i++, at = gbti_next(r->doc, at)) {
     GBT_TRY(column_of(r, at, taken, &r->category_column[i]));
-    GBT_TRY(read_levels(r, at, r->category_column[i], &r->levels[i]));
+    GBT_TRY(read_levels(r, at, (int32_t)i, &r->levels[i]));
   }
   return GBT_OK;
 }
@@ -232,8 +267,7 @@ static gbt_status read_objective(cat_reader *r, gbt_import_facts *facts) {
   for (size_t i = 0; i < sizeof other / sizeof *other; i++) facts->raw_only |= gbti_text_is(r->doc, type, other[i]);
   const gbt_outputs_rule outputs = gbt_objective_info_of((int32_t)kind)->outputs;
   const int one = outputs == GBT_OUTPUTS_ONE || outputs == GBT_OUTPUTS_COLUMNS;
-  if ((one && r->n_outputs > 1) || (outputs == GBT_OUTPUTS_CLASSES && r->n_outputs < 2))
-    kind = GBT_OBJ_CUSTOM;
+  if ((one && r->n_outputs > 1) || (outputs == GBT_OUTPUTS_CLASSES && r->n_outputs < 2)) kind = GBT_OBJ_CUSTOM;
   if (type != GBTI_NO_VALUE) GBT_TRY(gbti_text(r->doc, type, "type", &text));
   snprintf(facts->objective, sizeof facts->objective, "%s", text);
   r->plant->objective = gbt_objective_make(kind, (int32_t)r->n_outputs);
@@ -279,10 +313,14 @@ static gbt_status read_split(cat_reader *r, size_t split, gbti_new_node *node, i
     node->flags = r->nan_right[at] ? 0 : GBT_NODE_MISSING_LEFT;
     return GBT_OK;
   }
-  if (gbti_text_is(r->doc, type, "OnlineCtr"))
-    return gbti_not_offered(r->plant,
-                            "it splits by statistics of categories (CTR); categories that are split one against "
-                            "the others (`one_hot_max_size`) can be imported");
+  if (gbti_text_is(r->doc, type, "OnlineCtr")) {
+    size_t its;
+    GBT_TRY(gbti_ctr_find(&r->ctrs, split, r->n_splits, &its));
+    const int32_t category = r->ctrs.ctr[r->ctrs.border[its].ctr].category;
+    node->feature = r->category_column[category];
+    *swap = 1;
+    return gbti_ctr_split(&r->ctrs, its, &r->levels[category], node);
+  }
   if (!gbti_text_is(r->doc, type, "OneHotFeature")) return gbti_tree_fault(r->plant, "a split is of an unknown type");
   GBT_TRY(gbti_whole(r->doc, get(r, split, "cat_feature_index"), "cat_feature_index", 0, r->n_categories - 1, &at));
   GBT_TRY(hash_of(r, get(r, split, "value"), "value", &hash));
@@ -464,9 +502,11 @@ static gbt_status read_all(cat_reader *r, gbt_import_facts *facts) {
 
 gbt_status gbti_read_catboost(gbti_document *doc, gbti_plant *plant, gbt_import_facts *facts) {
   cat_reader r = {.doc = doc, .plant = plant, .err = plant->err, .has_weights = 1};
+  r.ctrs = (gbti_ctrs){.doc = doc, .plant = plant};
   doc->program = plant->program = "CatBoost";
   gbt_status status = read_all(&r, facts);
   for (int64_t i = 0; r.levels != NULL && i < r.n_categories; i++) gbt_mem_free(&plant->mem, r.levels[i].key);
+  gbti_ctrs_close(&r.ctrs);
   void *blocks[] = {r.float_column, r.category_column, r.nan_right, r.open, r.levels, r.texts.key, r.text_at};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&plant->mem, blocks[i]);
   return status;

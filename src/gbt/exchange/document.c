@@ -368,16 +368,29 @@ int gbti_text_is(const gbti_document *doc, size_t value, const char *text) {
   return n == strlen(text) && memcmp(raw, text, n) == 0;
 }
 
-size_t gbti_get(const gbti_document *doc, size_t object, const char *key) {
+/* The value of the key with these bytes. */
+static size_t find_key(const gbti_document *doc, size_t object, const void *key, size_t n_key) {
   if (object == GBTI_NO_VALUE || gbti_kind_of(doc, object) != GBTI_VALUE_OBJECT) return GBTI_NO_VALUE;
   const uint64_t n = doc->cell[object + 1];
-  size_t at = gbti_first(doc, object);
+  size_t at = gbti_first(doc, object), n_its;
   for (uint64_t i = 0; i < n; i++) {
     const size_t value = at + 1;
-    if (gbti_text_is(doc, at, key)) return value;
+    const uint8_t *its = raw_text(doc, at, &n_its);
+    if (n_its == n_key && memcmp(its, key, n_key) == 0) return value;
     at = gbti_next(doc, value);
   }
   return GBTI_NO_VALUE;
+}
+
+size_t gbti_get(const gbti_document *doc, size_t object, const char *key) {
+  return find_key(doc, object, key, strlen(key));
+}
+
+size_t gbti_get_same(const gbti_document *doc, size_t object, size_t key) {
+  size_t n;
+  if (key == GBTI_NO_VALUE || gbti_kind_of(doc, key) != GBTI_VALUE_TEXT) return GBTI_NO_VALUE;
+  const uint8_t *text = raw_text(doc, key, &n);
+  return find_key(doc, object, text, n);
 }
 
 int64_t gbti_count(const gbti_document *doc, size_t array) {

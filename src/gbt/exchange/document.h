@@ -51,6 +51,9 @@ gbt_status gbti_document_fault(const gbti_document *doc, const char *what);
 /* The value of a key of an object; GBTI_NO_VALUE when there is none, or when it is no object. */
 size_t gbti_get(const gbti_document *doc, size_t object, const char *key);
 
+/* Likewise; key: a text of the document, which is written there in the same way. */
+size_t gbti_get_same(const gbti_document *doc, size_t object, size_t key);
+
 /* How many values an array, packed or not, has; -1 for what is none. */
 int64_t gbti_count(const gbti_document *doc, size_t array);
 

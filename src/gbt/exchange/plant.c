@@ -268,18 +268,28 @@ static gbt_status name_levels(gbti_plant *p, const code_list *list) {
   return GBT_OK;
 }
 
-/* Sets of codes to bit sets of levels. */
+/* Sets of codes to bit sets of levels. Splits of a layer may share theirs. */
 static gbt_status make_sets(gbti_plant *p, const code_list *list, uint32_t **sets, size_t *n_sets) {
   size_t cap = 0;
   for (size_t t = 0; t < p->n_trees; t++) {
     gbt_tree *tree = &p->trees[t];
+    const gbt_node *last = NULL; /* the split by a set before this one, and the codes of its set */
+    uint64_t last_beg = 0;
+    size_t last_n = 0;
     tree->set_beg = *n_sets;
     for (size_t i = tree->node_beg; i < tree->node_beg + tree->n_nodes; i++) {
       gbt_node *node = &p->nodes[i];
       if (node->left == 0 || !(node->feat & GBT_NODE_CATEGORICAL)) continue;
       const int32_t c = (int32_t)(node->feat & GBT_NODE_FEATURE);
       const int32_t *code = p->codes + node->arg.vector;
+      const int shared =
+          last != NULL && last->feat == node->feat && last_beg == node->arg.vector && last_n == p->set_n[i];
       uint32_t most = 0;
+      last_beg = node->arg.vector;
+      last_n = p->set_n[i];
+      if (shared) node->arg.set = last->arg.set;
+      last = node;
+      if (shared) continue;
       for (size_t k = 0; k < p->set_n[i]; k++) {
         const uint32_t level = p->column[c].by_code ? level_of(&list[c], (uint32_t)code[k]) : (uint32_t)code[k];
         if (level > most) most = level;
