@@ -24,9 +24,9 @@ stop_interrupted <- function(model, error = NULL) {
 #' The model of the last training that was interrupted
 #'
 #' Ctrl-C during [gbt_train()] ends the training, and so does an error in your own callback, metric or objective. The
-#' rounds finished so far are a valid model: it is the field `model` of the condition, so that
-#' `tryCatch(gbt_train(...), interrupt = function(c) c$model)` or `tryCatch(gbt_train(...), gbt_error_callback =
-#' function(e) e$model)` catches it, and this function returns it afterwards.
+#' finished rounds are a valid model. It is the field `model` of the condition, so that `tryCatch(gbt_train(...),
+#' interrupt = function(c) c$model)` or `tryCatch(gbt_train(...), gbt_error_callback = function(e) e$model)` catches it,
+#' and this function returns it afterwards.
 #'
 #' The condition of Ctrl-C has the class `gbt_interrupt`. An error of yours keeps its classes and fields and gets the
 #' class `gbt_error_callback`; it has the fields `model` (`NULL` when there was no round yet), `parameter` (which
@@ -34,8 +34,8 @@ stop_interrupted <- function(model, error = NULL) {
 #' (the calls that led to it, as [sys.calls()] gives them). When a time limit ([setTimeLimit()]) is reached, R raises
 #' an error of its own, without a model; this function has it.
 #'
-#' A script that `Rscript` runs ends at a Ctrl-C or an error that is not caught, and the model is lost. To keep the
-#' rounds of a long training there, catch the condition as above and save its model, or save models in a callback.
+#' A script of `Rscript` ends at Ctrl-C or at an error that is not caught, and the model is lost. To keep it, catch the
+#' condition as above and save its model, save models in a callback, or use `checkpoint`.
 #'
 #' After Ctrl-C during [gbt_tune()] the condition has the field `tune`, the configurations that are finished, and this
 #' function returns that.

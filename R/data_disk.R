@@ -128,24 +128,23 @@ fields_of_folder <- function(bytes, n, path) {
 
 #' Open data that were prepared in a folder
 #'
-#' Opens what [gbt_data()] with `path` wrote: bins are read from the folder while models are trained, as much of them
-#' at a time as `memory` allows. Models are the same, to the last bit, as from data in memory.
+#' Opens the data that [gbt_data()] has written to a folder (`path`). During training, bins are read from the folder,
+#' and at most `memory` of them is kept in memory. Models are the same, to the last bit, as from data in memory.
 #'
-#' Folders may be moved or copied, and opened by several processes at once. They belong to the version of gbt that
-#' made them: a later one may ask to make them again. Pages have checksums; a damaged one is an error that names the
-#' file and the page, when it is read first, or later when its file was changed meanwhile.
+#' Folders may be moved or copied, and opened by several processes at the same time. A later version of gbt may require
+#' to make them again. Pages have checksums: for a damaged page, the error names the file and the page.
 #'
 #' Opening a folder never runs code from it, and the contents of the folder are checked before they are used. A folder
 #' that was made to do harm gives an error or a wrong model. Do not write to the folder while it is open, see
 #' `SECURITY.md` in the sources.
 #'
 #' @param path The folder, or all folders of data that were written to several, in any order.
-#' @param label,weight,offset,exposure,time,group Numbers of the rows that take the place of those that the folder has:
-#'   see [gbt_data()]. `NULL` keeps these. `offset` and `exposure` take it together. `weight` does not change the cuts.
-#' @param memory How much memory bins may take: a number of bytes, or a text such as `"2 GB"`. `NULL` is 1 GB. Some
-#'   pages always fit. Rows that a tree draws (`subsample` and similar) are gathered. They may take as much once more,
-#'   or 8 bytes for every row of the data where that is more. Labels, scores, gradients and the like, some 60 bytes a
-#'   row, come on top of it.
+#' @param label,weight,offset,exposure,time,group Values for the rows, which replace those in the folder, see
+#'   [gbt_data()]. `NULL` keeps those in the folder. `offset` and `exposure` together replace the offset of the folder.
+#'   `weight` does not change the cuts.
+#' @param memory Memory for bins: a number of bytes, or a string such as `"2 GB"`. `NULL` is 1 GB. Some pages are always
+#'   in memory. With `subsample` and similar parameters, the sampled rows may take as much again, or 8 bytes for every
+#'   row of the data if that is more. In addition, labels, scores, gradients and so on take about 60 bytes per row.
 #' @param ranks From [gbt_ranks()], for folders that were made with `ranks`: each rank opens its own one within `path`.
 #' @param threads Number of threads, see [gbt_threads()].
 #' @param ... Must be empty: a misspelt argument is an error.

@@ -2,31 +2,32 @@
 
 #' Calibrated probabilities
 #'
-#' Learns, from rows that were not used in training, how often a class occurs where the model predicts a probability p,
-#' and corrects the model's probabilities. Boosting with many rounds, weights of classes (`scale_pos_weight`) and
-#' sampling by class move probabilities away from observed frequencies; the order of the rows mostly stays right.
+#' Corrects the probabilities of a model, using rows that were not used in training. Many rounds of boosting, class
+#' weights (`scale_pos_weight`) and sampling by class can make probabilities differ from observed frequencies, while the
+#' order of the rows is still right.
 #'
 #' @section Methods:
-#' * `"isotonic"`: the rising function of p that fits best, in squares as in log loss (pool adjacent violators, Ayer and
-#'   others, 1955). Rows of equal p count as one. Between the values of p that were seen it is linear, outside of them
-#'   constant. It needs some hundreds of rows of each class, and may give probabilities of exactly 0 and 1.
+#' * `"isotonic"`: isotonic regression, the best increasing function of the probability p, both for squared error and
+#'   log loss (pool adjacent violators, Ayer and others, 1955). It is linear between the values of p in the data, and
+#'   constant outside of them. It needs some hundreds of rows of each class, and may give probabilities of exactly 0 and
+#'   1.
 #' * `"platt"`: logistic regression on the model's score, log(p / (1 - p)), with the targets of Platt (1999),
 #'   (N1 + 1) / (N1 + 2) and 1 / (N0 + 2) for N1 rows of the class and N0 others, which keep it finite.
-#' * `"beta"`: logistic regression on log(p) and log(1 - p) (Kull and others, 2017), with the same targets. It never
-#'   falls: a term with a coefficient of the wrong sign is left out.
+#' * `"beta"`: logistic regression on log(p) and log(1 - p) (Kull and others, 2017), with the same targets. The function
+#'   never decreases: a term with a coefficient of the wrong sign is left out.
 #'
 #' For the last two, p is kept within 1e-15 and 1 - 1e-15. More than two classes are calibrated one-vs-rest, and the
-#' results divided by their sum; where all of them are 0 the model's own probabilities are kept. Of a response of
-#' several columns each column is calibrated by itself, from the rows that have a value there.
+#' results divided by their sum; if all of them are 0, the probabilities of the model are kept. Each column of a
+#' response of several columns is calibrated separately, with the rows that have a value there.
 #'
 #' @param model A model of classes from [gbt_train()] (objective `"logistic"` or `"softmax"`).
-#' @param data Rows for calibration, which the model has not seen, as [predict()][predict.gbt] takes them. Not needed
-#'   where both `cv` and `y` are given.
+#' @param data Rows for calibration, which the model was not trained on, as for [predict()][predict.gbt]. Not needed if
+#'   both `cv` and `y` are given.
 #' @param y Their classes; a formula's response is found in `data`.
 #' @param method One of the methods below.
-#' @param cv A [gbt_cv()] of the same data: the predictions of its folds for the rows that they held out replace those
-#'   of the model. So `model` may be trained on all rows ([gbt_refit()]) and no rows are set aside. `data` and `y` are
-#'   the rows of `cv`. Rows that no fold held out are ignored.
+#' @param cv A [gbt_cv()] of the same data. Its predictions for held-out rows are used instead of those of the model, so
+#'   `model` may be trained on all rows ([gbt_refit()]). `data` and `y` are the rows of `cv`. Rows that no fold held out
+#'   are ignored.
 #' @param weights Weights of the rows: weight 2 is the row twice. Columns of a data frame may be named. For N1 and N0,
 #'   weights that sum to less than the number of rows, such as shares of 1, count as if they summed to it.
 #' @param offset For models with an offset: that of the rows; columns of a data frame may be named. For `predict()`
@@ -286,7 +287,7 @@ calibrated <- function(object, prob) {
 }
 
 #' @rdname gbt_calibrate
-#' @param object What `gbt_calibrate()` gave.
+#' @param object The result of `gbt_calibrate()`.
 #' @param newdata,unseen Rows to predict, see [predict()][predict.gbt].
 #' @param type `"response"`: for two classes the probability of the second one, else a matrix with a column for each;
 #'   `"prob"`: a matrix in any case; `"class"`: the most probable class, the first of equals.

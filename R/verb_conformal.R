@@ -3,56 +3,56 @@
 #' Conformal intervals and sets
 #'
 #' Prediction intervals, or prediction sets of classes, that contain the response of a new row with a chosen
-#' probability, whatever the distribution of the data and however good the model. The only assumption is that new rows
-#' and calibration rows are exchangeable (Vovk and others, 2005). The probability holds on average over rows, not for
-#' each kind of row.
+#' probability, for any distribution of the data and any model. The only assumption is that new rows and calibration
+#' rows are exchangeable (Vovk and others, 2005). The probability holds on average over rows, not for each kind of row.
 #'
 #' @section Methods:
-#' * `"absolute"`: intervals of one width, from absolute residuals of rows that the model was not trained on.
-#' * `"scaled"`: residuals are divided by what a second model, `scale`, predicts for their size, so that intervals are
-#'   wide where errors are large. It must predict numbers above 0, such as a model of absolute residuals with objective
-#'   `"gamma"`.
+#' * `"absolute"`: intervals with the same width for all rows, from absolute residuals of rows that the model was not
+#'   trained on.
+#' * `"scaled"`: a second model, `scale`, predicts the size of the residuals, so that intervals are wide where errors
+#'   are large. It must predict numbers above 0, such as a model of absolute residuals with objective `"gamma"`.
 #' * `"quantile"`: `object` is a model of several quantiles (`quantile_alpha = c(0.05, 0.5, 0.95)`), of which the lowest
-#'   and the highest are taken, or a list of two models, `list(lower = , upper = )`; their interval is widened or
-#'   narrowed until it fits (conformalised quantile regression, Romano and others, 2019).
+#'   and the highest are used, or a list of two models, `list(lower = , upper = )`; their interval is widened or
+#'   narrowed to the right coverage (conformalised quantile regression, Romano and others, 2019).
 #' * `"distribution"`: `object` is a model of distributions, such as `"dist_normal"`. Each row's interval lies between
-#'   two quantiles of its own distribution, with the same probability below and above; the rows for calibration say
-#'   which probability that is (distributional conformal prediction, Chernozhukov and others, 2021). Intervals so have
-#'   the widths and the skewness of the distributions, and bounds of counts are counts.
-#' * `"cv"`: `object` is a [gbt_cv()] with `keep_models = TRUE`; no rows are set aside (CV+, Barber and others, 2021).
-#'   The guaranteed coverage is 1 - 2 (1 - `level`), the usual one about `level`.
-#' * `"threshold"`, for classes, the default there: the classes whose probability is at least what the rows for
-#'   calibration needed, and the most probable one in any case. Of all sets with that coverage these are the smallest on
-#'   average (Sadinle and others, 2019).
-#' * `"adaptive"`, for classes: the most probable classes as long as the sum of their probabilities is within what the
-#'   rows for calibration needed, and the most probable one in any case. This is the method of Romano and others (2020)
-#'   without random numbers, so sets are rather too large. With two classes the sets of all rows have one size.
+#'   two quantiles of its own distribution, with the same probability below and above, which is chosen by the rows for
+#'   calibration (distributional conformal prediction, Chernozhukov and others, 2021). So intervals have the width and
+#'   the skewness of the distributions, and bounds of counts are counts.
+#' * `"cv"`: `object` is a [gbt_cv()] with `keep_models = TRUE`; no rows need to be held out (CV+, Barber and others,
+#'   2021). The guaranteed coverage is 1 - 2 (1 - `level`), the usual one about `level`.
+#' * `"threshold"`, for classes, the default there: the classes whose probability is at least a threshold that is chosen
+#'   by the rows for calibration, and always the most probable class. Of all sets with this coverage these are the
+#'   smallest on average (Sadinle and others, 2019).
+#' * `"adaptive"`, for classes: the most probable classes up to a sum of probabilities that is chosen by the rows for
+#'   calibration, and always the most probable class. This is the method of Romano and others (2020) without random
+#'   numbers, so sets are larger than needed. With two classes the sets of all rows have the same size.
 #'
-#' Of a response of several columns each has intervals of its own, of method `"absolute"` or `"cv"`, from the rows that
-#' have a value there. Each holds its column with the chosen probability; all of them together do so less often.
+#' With a response of several columns, each column has its own intervals, by method `"absolute"` or `"cv"`, from the
+#' rows that have a value there. The probability is for each column, not for all together.
 #'
 #' Objective `"logistic"` accepts numbers as well. If all calibration rows have 0 or 1, these are classes and get sets;
 #' otherwise they are shares and get intervals.
 #'
-#' With n rows for calibration the bound is the k-th smallest of their scores, k = ceiling((n + 1) level). Where k is
-#' larger than n, intervals are infinite and sets hold all classes: `predict()` warns (class `gbt_warning_conformal`).
+#' With n rows for calibration the bound is the k-th smallest of their scores, k = ceiling((n + 1) level). If k is
+#' larger than n, intervals are infinite and sets contain all classes, and `predict()` warns (class
+#' `gbt_warning_conformal`).
 #'
 #' @section Weights:
 #' With `weights` of the rows for calibration the bound is the quantile `level` of their scores and of infinity. These
 #' have the shares w_1, ..., w_n and w of the sum of these weights, where w is the weight of the predicted row. This is
 #' the weighted quantile in corollary 1 of Tibshirani and others (2019, section 2). Weights mean one of two things:
-#' * how often a row counts: weight 2 is the row twice. New rows weigh 1, as `predict()` has it by default.
-#' * how much likelier the row's predictors are where predictions are made than where rows for calibration come from
-#'   (covariate shift), up to a factor. Give such weights here and to `predict()`: intervals hold the response with the
-#'   chosen probability over the new rows, where it depends on the predictors as it did.
+#' * frequencies: weight 2 counts like two rows. New rows have the weight 1, the default of `predict()`.
+#' * likelihood ratios for covariate shift: how much more likely the predictors of the row are among new rows than among
+#'   rows for calibration, up to a factor. Give such weights here and to `predict()`: then the probability holds for the
+#'   new rows, if the response depends on the predictors in the same way.
 #'
 #' Method `"cv"` has no weights.
 #'
 #' @param object A model from [gbt_train()], a list of two, or the result of [gbt_cv()]; see below.
-#' @param data Rows for calibration, which the model has not seen; for a [gbt_cv()] its data (not needed where `y` is
+#' @param data Rows for calibration, which the model was not trained on; for a [gbt_cv()] its data (not needed if `y` is
 #'   given).
 #' @param y Their response; a formula's is found in `data`.
-#' @param method One of the methods below; `NULL` takes the one that suits the arguments.
+#' @param method One of the methods below; `NULL` chooses by the other arguments.
 #' @param scale For `"scaled"`: the model of the size of residuals.
 #' @param offset For models with an offset: that of `data`, where columns of a data frame may be named; for `predict()`
 #'   that of `newdata`, values.
@@ -333,11 +333,11 @@ check_new_weights <- function(weights, n_rows) if (n_rows > 0) check_rating_weig
 
 #' @rdname gbt_conformal
 #' @param newdata Rows to predict, see [predict()][predict.gbt].
-#' @param type `"interval"`: a data frame of `estimate`, `lower` and `upper`. Of quantiles `estimate` is the median, or
-#'   the middle of the two where there is none; of distributions it is the mean, which may lie outside of the interval;
-#'   for `"cv"` it is the mean over folds. Of a response of several columns a list of a data frame for each.
-#'   `"set"`, for classes: a logical matrix with a column for each class.
-#' @param level The probability with which intervals or sets are to hold the response.
+#' @param type `"interval"`: a data frame of `estimate`, `lower` and `upper`. For quantiles `estimate` is the median, or
+#'   the middle of the interval if there is none; for distributions it is the mean, which may be outside of the
+#'   interval; for `"cv"` it is the mean over folds. For a response of several columns a list of data frames. `"set"`,
+#'   for classes: a logical matrix with a column for each class.
+#' @param level The probability with which intervals or sets contain the response.
 #' @export
 predict.gbt_conformal <- function(object, newdata, type = NULL, level = 0.9, offset = NULL, threads = NULL,
                                   weights = NULL, exposure = NULL, ...) {

@@ -3,11 +3,11 @@
 #' Confusion matrix
 #'
 #' Counts how often each class is predicted where each class was observed, with accuracy and, by class, precision,
-#' recall and F1. The predicted class is the most probable one; of two classes the second one where its probability is
-#' above `threshold`, as for metrics `"accuracy"` and `"f1"`.
+#' recall and F1. The predicted class is the most probable one; of two classes it is the second one if its probability
+#' is above `threshold`, as for metrics `"accuracy"` and `"f1"`.
 #'
 #' @param model A model of classes from [gbt_train()], a calibrated one from [gbt_calibrate()], or a [gbt_cv()] with
-#'   `keep_models = TRUE`, whose predictions for its held-out rows are taken.
+#'   `keep_models = TRUE`, for its predictions of held-out rows.
 #' @param x,data,y,weights,offset,trees,threads As in [gbt_evaluate()].
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @param threshold For two classes: the probability of the second one above which it is predicted.

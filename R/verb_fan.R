@@ -2,10 +2,9 @@
 
 #' Fan chart of quantiles
 #'
-#' The predicted quantiles of a model of several levels along a column, or along the middle quantile, and which share of
-#' the observed values is at most each of them: of a good model of level 0.1 about a tenth, in each part of the axis as
-#' well as in all. `plot()` draws them as a fan: a band between each pair of levels, the middle one as a line, and the
-#' observed values.
+#' The predicted quantiles along a column, or along the middle quantile, and the share of observed values below each of
+#' them. For quantile 0.1 of a good model this share is about a tenth, over all rows and in each part of the axis.
+#' `plot()` draws a fan chart: a band between each pair of quantiles, the middle one as a line, and the observed values.
 #'
 #' @param model A model of objective `"quantile"` with several levels, `quantile_alpha = c(0.1, 0.5, 0.9)`, or of
 #'   distributions, such as `"dist_normal"`.
@@ -14,7 +13,7 @@
 #' @param y What was observed; a formula's response is found in `data`. Without it there are no shares.
 #' @param probs Of a model of distributions: the levels, two at least. `NULL`: 0.05, 0.25, 0.5, 0.75 and 0.95. A model
 #'   of quantiles has its own.
-#' @param bins Rows are put into this many groups along `x`, of about as many rows.
+#' @param bins Number of groups of rows along `x`, of about equal size.
 #' @param offset,exposure,trees,threads As in [predict()][predict.gbt].
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return A data frame of class `gbt_fan` with a row for each group: `x`, the mean of its rows, the mean of each

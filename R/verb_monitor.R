@@ -11,48 +11,46 @@
 #' Compares new rows with those that a model was trained on. The population stability index (PSI) compares the
 #' distributions of each column and of the model's scores. Shares of missing and of new values are compared as well.
 #'
-#' A model keeps no training data. `gbt_monitor_reference()` counts them once and gives the model back with these
-#' counts, a few numbers for each column, as field `monitor`: [gbt_save()] and [saveRDS()] keep it. Or give the data
-#' as `reference`.
+#' A model does not contain its training data. `gbt_monitor_reference()` stores a summary of them in the model, a few
+#' numbers for each column, as field `monitor`, which [gbt_save()] and [saveRDS()] keep. Or give the data as
+#' `reference`.
 #'
 #' @section What is computed:
-#' Numbers and times fall into `bins` of equal numbers of reference rows, levels and numbers of `cat_features` into bins
-#' of their own (the `levels` most frequent, and one for the rest), missing values and levels that the reference has not
-#' into one each. The first and the last bin of numbers are open, as is usual, so numbers beyond those of the reference
-#' fall into them; column `unseen` says how many there are. A number with more rows than a bin should hold has its own
-#' bin, so that other numbers are noticed, even where all rows of the reference have the same number. With the shares e
-#' of the reference and a of the new rows PSI is the sum of (a - e) log(a / e) over bins, the symmetric divergence of
-#' Jeffreys (1946) as credit scoring uses it (Siddiqi, 2006). A bin that is empty on one side counts as half a row
-#' there.
+#' Numbers and times are divided into `bins` with equal numbers of reference rows. Each of the `levels` most frequent
+#' levels (also of `cat_features`) has a bin of its own, and there is one bin each for the other levels, for missing
+#' values, and for levels that the reference does not have. Numbers beyond those of the reference are in the first or
+#' the last bin; column `unseen` has their share. A number with more rows than a bin should have gets its own bin. With
+#' the shares e of the reference and a of the new rows, PSI is the sum of (a - e) log(a / e) over bins, the symmetric
+#' divergence of Jeffreys (1946) as used in credit scoring (Siddiqi, 2006). An empty bin counts as half a row.
 #'
-#' The customary limits are in column `drift`: below 0.1 `"none"`, from 0.25 `"large"`, between `"some"`. With few rows,
-#' PSI is large just by chance. Without drift it is about (1 / n + 1 / m) times a chi-squared value of k - 1 degrees,
-#' for k bins, n and m rows (Yurdakul and Naranjo, 2020). Column `noise` is the 95 % quantile of that, and what is below
+#' Column `drift` uses the common limits: below 0.1 `"none"`, from 0.25 `"large"`, between `"some"`. With few rows, PSI
+#' is large just by chance. Without drift it is about (1 / n + 1 / m) times a chi-squared value with k - 1 degrees of
+#' freedom, for k bins, n and m rows (Yurdakul and Naranjo, 2020). Column `noise` is its 95 % quantile; a smaller PSI
 #' counts as `"none"`.
 #'
-#' Drift of a column that the model hardly uses matters little (`gain` says its share), and drift of the scores sums up
-#' what the model sees of it. None of it says that predictions became worse: for that observed responses are needed,
-#' see [gbt_evaluate()].
+#' Drift of a column that the model hardly uses matters little (`gain` has its share); drift of the scores is the effect
+#' on the model. Drift does not mean that predictions became worse: to measure that, use observed responses, see
+#' [gbt_evaluate()].
 #'
 #' @param model A model from [gbt_train()].
 #' @param newdata New rows, as [predict()][predict.gbt] takes them.
 #' @param reference The data that the model was trained on (or others to compare with), or `NULL` where
 #'   `gbt_monitor_reference()` has counted them.
 #' @param data The training data.
-#' @param bins Most bins of a column of numbers.
-#' @param levels Most levels with a bin of their own.
+#' @param bins Maximum number of bins of a numeric column.
+#' @param levels Maximum number of levels with a bin of their own.
 #' @param offset,newoffset For models with an offset: that of the reference and that of `newdata`. Columns of a data
 #'   frame may be named.
 #' @param exposure,newexposure With a log link: that of the reference and that of `newdata`, as in
-#'   [predict()][predict.gbt]. Left out it is the column that the model was trained with, where the rows have it.
-#'   Columns of a data frame may be named, with quotation marks or without.
+#'   [predict()][predict.gbt]. By default the column that the model was trained with, if the rows have it. Columns of a
+#'   data frame may be named, with quotation marks or without.
 #' @param threads Number of threads, see [gbt_threads()].
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return `gbt_monitor()`: a data frame of class `gbt_monitor`. Scores come before columns, the largest PSI first. Its
 #'   columns:
 #'   \item{name}{of the column or score}
 #'   \item{kind}{`"score"` or `"column"`}
-#'   \item{psi, noise, drift}{the PSI; what chance can cause; a factor}
+#'   \item{psi, noise, drift}{the PSI; its 95 % quantile without drift; a factor}
 #'   \item{missing, missing_reference}{shares of rows}
 #'   \item{unseen}{the share of rows with a level that the reference does not have, or with a number below or above all
 #'     numbers of the reference}

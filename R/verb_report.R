@@ -12,22 +12,22 @@
 #' megabyte for most models.
 #'
 #' The document is made from a template of R Markdown, which is also offered by RStudio (New File, R Markdown, From
-#' Template) and by `rmarkdown::draft("report.Rmd", template = "model-report", package = "gbt")`. A draft is yours to
-#' change. It can be knitted as it is, with an example of [flights]. A marked block at its top says where to put your
-#' own model and data.
+#' Template) and by `rmarkdown::draft("report.Rmd", template = "model-report", package = "gbt")`. You can change a
+#' draft, or knit it as it is, with an example of [flights]. A marked block at its top shows where to put your own model
+#' and data.
 #'
-#' @param model A model of [gbt_train()] or [gbt_calibrate()]. Of a calibrated model metrics and curves are of the
-#'   calibrated probabilities, importance and effects of the model before calibration.
+#' @param model A model of [gbt_train()] or [gbt_calibrate()]. For a calibrated model, metrics and curves use the
+#'   calibrated probabilities, importance and effects the model before calibration.
 #' @param data A data frame. For models that were trained by a formula it has the response as well.
 #' @param file The file to write; its folder must exist. It ends with ".html", or with ".pdf" or ".docx" where pandoc
 #'   can make these.
 #' @param y The response, for models that were not trained by a formula.
 #' @param by Names of columns of `data`: metrics are shown for each of their values, such as by sex or region.
-#' @param effects How many columns' effects are drawn, the most important ones first.
-#' @param rows How many rows effects, interactions and contributions are computed for.
+#' @param effects Number of columns whose effects are drawn, the most important ones first.
+#' @param rows Number of rows for effects, interactions and contributions.
 #' @param title The title of the document.
-#' @param seed Draws rows, permutations and replicates of the bootstrap.
-#' @param quiet `FALSE` shows what rmarkdown says.
+#' @param seed Seed of the draws of rows, permutations and bootstrap replicates.
+#' @param quiet `FALSE` shows the messages of rmarkdown.
 #' @param group For models of ranking: the query of every row, as values or the name of a column.
 #' @param strata For models of times with strata: those of the rows, as in [gbt_evaluate()].
 #' @param ... Must be empty: a misspelt argument is an error.
