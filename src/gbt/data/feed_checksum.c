@@ -37,21 +37,56 @@ static uint64_t bits_of_level(const gbt_column *col, int32_t code) {
   return text != NULL ? gbt_text_hash(1, text) : gbt_bits(gbti_missing());
 }
 
+/* Sums of n dense values. Vectorise where they are compiled for vectors: a double takes 10 instructions by AVX2 in
+ * place of 23. */
+#define DEFINE_SUMS(NAME, TARGET)                                                                                      \
+  TARGET static uint64_t NAME##_of_doubles(const double *x, int64_t n, uint64_t row) {                                 \
+    uint64_t sum = 0;                                                                                                  \
+    for (int64_t i = 0; i < n; i++) sum += part_of_number(x[i], row + (uint64_t)i);                                    \
+    return sum;                                                                                                        \
+  }                                                                                                                    \
+  TARGET static uint64_t NAME##_of_integers(const int32_t *x, int64_t n, uint64_t row) {                               \
+    uint64_t sum = 0;                                                                                                  \
+    for (int64_t i = 0; i < n; i++) sum += part_of_number(gbti_of_i32(x[i]), row + (uint64_t)i);                       \
+    return sum;                                                                                                        \
+  }                                                                                                                    \
+  TARGET static uint64_t NAME##_of_levels(const int32_t *x, const uint64_t *known, int64_t n, uint64_t row) {          \
+    uint64_t sum = 0;                                                                                                  \
+    for (int64_t i = 0; i < n; i++) sum += part(known[x[i] > 0 ? x[i] : 0], row + (uint64_t)i);                        \
+    return sum;                                                                                                        \
+  }
+
+DEFINE_SUMS(plain, )
+#if defined(__x86_64__) && defined(__GNUC__)
+DEFINE_SUMS(avx2, __attribute__((target("avx2"))))
+DEFINE_SUMS(avx512, __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl"))))
+#define CHOOSE(SIMD, KIND, ...)                                                                                        \
+  ((SIMD) >= GBT_SIMD_AVX512 ? avx512_of_##KIND(__VA_ARGS__)                                                           \
+   : (SIMD) >= GBT_SIMD_AVX2 ? avx2_of_##KIND(__VA_ARGS__)                                                             \
+                             : plain_of_##KIND(__VA_ARGS__))
+#else
+#define CHOOSE(SIMD, KIND, ...) ((void)(SIMD), plain_of_##KIND(__VA_ARGS__))
+#endif
+
 /* Entries [beg, end) of a column; row: of entry 0 of a dense column, or of row 0. known: NULL, or a hash of every
  * level. */
-static uint64_t sum_entries(const gbt_column *col, const uint64_t *known, uint64_t row, int64_t beg, int64_t end) {
+static uint64_t sum_entries(gbt_simd simd, const gbt_column *col, const uint64_t *known, uint64_t row, int64_t beg,
+                            int64_t end) {
   uint64_t sum = 0;
+  const uint64_t first = row + (uint64_t)beg;
 #define ROW (row + (uint64_t)(col->rows != NULL ? col->rows[e] : e))
   for (int64_t e = beg; e < end && col->values == NULL; e++) sum += part_of_number(1.0, ROW);
   if (col->values == NULL) return sum;
   switch (col->storage) {
   case GBT_F64: {
     const double *x = col->values;
+    if (col->rows == NULL) return CHOOSE(simd, doubles, x + beg, end - beg, first);
     for (int64_t e = beg; e < end; e++) sum += part_of_number(x[e], ROW);
     break;
   }
   case GBT_I32: {
     const int32_t *x = col->values;
+    if (col->rows == NULL) return CHOOSE(simd, integers, x + beg, end - beg, first);
     for (int64_t e = beg; e < end; e++) sum += part_of_number(gbti_of_i32(x[e]), ROW);
     break;
   }
@@ -62,6 +97,7 @@ static uint64_t sum_entries(const gbt_column *col, const uint64_t *known, uint64
   }
   case GBT_CODES: {
     const int32_t *x = col->values;
+    if (col->rows == NULL && known != NULL) return CHOOSE(simd, levels, x + beg, known, end - beg, first);
     for (int64_t e = beg; e < end; e++)
       sum += part(known != NULL ? known[x[e] > 0 ? x[e] : 0] : bits_of_level(col, x[e]), ROW);
     break;
@@ -93,7 +129,7 @@ static gbt_status add_column(checksum_job *job, int32_t i, int thread, gbt_error
   GBT_TRY(hash_levels(mem, col, n, &known, err));
   for (int64_t beg = 0; beg < n && !gbti_job_stopped(&job->job, thread); beg += BLOCK) {
     int64_t end = n - beg < BLOCK ? n : beg + BLOCK;
-    sum += sum_entries(col, known, (uint64_t)job->beg, beg, end);
+    sum += sum_entries(job->job.ctx->simd, col, known, (uint64_t)job->beg, beg, end);
     for (int64_t e = beg; less && e < end; e++) sum -= part_of_missing((uint64_t)(job->beg + col->rows[e]));
   }
   job->sum[i] += sum;

@@ -209,10 +209,26 @@ static void places_count(void) {
   made_free(m);
 }
 
+/* Every instruction set adds up the same parts. */
+static void instruction_sets_agree(void) {
+  made *m = all_kinds();
+  const uint64_t want = fingerprint(m, NULL);
+  for (int simd = GBT_SIMD_SCALAR; simd <= (int)gbt_simd_best(); simd++) {
+    gbt_ctx ctx = test_ctx(NULL, 1);
+    uint64_t got = 0;
+    ctx.simd = (gbt_simd)simd;
+    CHECK_OK(fingerprint_of(&ctx, m, NULL, 0, &got, test_err));
+    CHECK_EQ_U64(got, want);
+    gbt_ctx_close(&ctx);
+  }
+  made_free(m);
+}
+
 void suite_fingerprint(void) {
   RUN(ranks_have_that_of_all_rows);
   RUN(entries_are_as_good_as_columns);
   RUN(absent_rows_are_missing_values);
   RUN(every_cell_counts);
   RUN(places_count);
+  RUN(instruction_sets_agree);
 }
