@@ -53,5 +53,5 @@ train_of <- function(captured, chosen, look) {
   model$call <- captured$call
   constants <- its$source$constants
   if (length(constants)) model$call_constants <- constants # no part of the bytes, as the call is none
-  model
+  known_model(model)
 }

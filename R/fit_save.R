@@ -114,8 +114,13 @@ check_model <- function(x, parameter = "object") {
     stop_argument(sprintf("`%s` is a model whose fields were changed: `%s` must be %s", parameter, fault$field,
                           fault$must), parameter)
   }
-  .Call(C_gbt_model_remember, fields)
-  x
+  known_model(x)
+}
+
+# The model, whose fields gbt has just made or checked: as long as none is replaced, check_model() need not look again.
+known_model <- function(model) {
+  .Call(C_gbt_model_remember, unclass(model))
+  model
 }
 
 # How to get a model out of a result that has one, as the end of a message.
@@ -271,7 +276,7 @@ model_of_bytes <- function(state, trusts) {
   trust <- trusts(model)
   check_design_safe(model$terms, trust[["code"]])
   check_formula_safe(model$formula, trust[["formula"]])
-  model
+  known_model(model)
 }
 
 # A model with the bytes that its training had, see the top.
