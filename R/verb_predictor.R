@@ -7,8 +7,8 @@
 #' row: 10 microseconds for 30 numeric columns.
 #'
 #' The argument `rows` of the function is
-#' * a numeric matrix or a data frame with one or more rows, as for `predict()`. It is fastest if the columns have the
-#'   same types as in training;
+#' * a numeric matrix, dense or sparse, or a data frame with one or more rows, as for `predict()`. It is fastest if the
+#'   columns have the same types as in training;
 #' * or a numeric vector: one row, for a model with only numeric columns. Its names are the names of the columns, in any
 #'   order. Without names, the numbers are in the order of the columns. Models with a recipe, or with functions in their
 #'   formula, need names.

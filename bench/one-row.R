@@ -1,6 +1,6 @@
 # Microseconds of processor time of predict() for one row, and for 1,000: medians of 15 times of 500 calls (50 for 1,000
 # rows). The usual arguments take the short way of src/r_plain.c; `trees = NULL`, which changes nothing, leads to the
-# long one. 100 rounds, 30 columns. See bench/results/one-row.md.
+# long one. 100 rounds, 30 columns; 50 rounds, 5,000 columns of a sparse matrix. See bench/results/one-row.md.
 #
 # The prepared predictor is gbt_predictor().
 #
@@ -39,3 +39,11 @@ line("one, data frame with 6 factors", function() f_frame(frame_row), function()
      function() predict(of_frame, frame_row, trees = NULL))
 line("1,000, matrix, one thread", function() f(rows), function() predict(of_matrix, rows),
      function() predict(of_matrix, rows, trees = NULL, threads = 1), 50L)
+if (requireNamespace("Matrix", quietly = TRUE)) {
+  sparse <- Matrix::rsparsematrix(3000L, 5000L, 0.01)
+  of_sparse <- gbt_train(sparse, (sparse[, 1L] > 0) + rnorm(3000L), nrounds = 50, threads = 1)
+  f_sparse <- gbt_predictor(of_sparse)
+  sparse_row <- sparse[7L, , drop = FALSE]
+  line("one, sparse, 5,000 columns", function() f_sparse(sparse_row), function() predict(of_sparse, sparse_row),
+       function() predict(of_sparse, sparse_row, trees = NULL), 50L)
+}

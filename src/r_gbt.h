@@ -188,9 +188,10 @@ void r_table(SEXP frame, gbt_table *out);
 /* ---- r_plain.c, r_text.c: rows that need no frame ---- */
 
 /* The table of rows as they are, for a model's columns of these names and tags, if they are plain (see r_plain.c) and
- * at least one. Returns what to protect as long as the table is used; R_NilValue: they are not plain. */
-SEXP r_plain_table(SEXP x, SEXP names, SEXP tags, gbt_table *out);
-int64_t r_plain_rows(SEXP x);      /* of a data frame or a matrix; 0 for anything else */
+ * at least one. absent_missing: are absent entries of a sparse matrix missing? Returns what to protect as long as the
+ * table is used; R_NilValue: they are not plain. */
+SEXP r_plain_table(SEXP x, SEXP names, SEXP tags, int absent_missing, gbt_table *out);
+int64_t r_plain_rows(SEXP x);      /* of a data frame or a matrix, dense or sparse; 0 for anything else */
 int r_plain_has_levels(SEXP tags); /* does a model with columns of these tags have levels? */
 int r_is_plain_text(SEXP text);    /* ASCII or marked as UTF-8? */
 R_xlen_t r_text_twin(SEXP x);      /* anyDuplicated() of texts in UTF-8: the place of the first twin, or 0 */

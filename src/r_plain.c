@@ -7,8 +7,9 @@
  *   factors   class "factor" or c("ordered", "factor") with levels
  *   texts     character vectors without a class
  *   times     class "Date", or c("POSIXct", "POSIXt")
- * and a matrix of numbers if its columns are those of the model in their order, or have no names. Names, levels and
- * texts are ASCII or UTF-8, so that equal ones have one address (see r_text.c). */
+ * and a matrix of numbers if its columns are those of the model in their order, or have no names; a sparse matrix of
+ * class "dgCMatrix", "lgCMatrix" or "ngCMatrix" as well, whose shape is checked here and whose entries the engine
+ * checks. Names, levels and texts are ASCII or UTF-8, so that equal ones have one address (see r_text.c). */
 #include "r_gbt.h"
 
 #include <string.h>
@@ -173,16 +174,61 @@ static int plain_frame(SEXP x, SEXP names, const kind *kinds, gbt_column *cols, 
   return (int)n_rows;
 }
 
-static int plain_matrix(SEXP x, SEXP names, const kind *kinds, gbt_column *cols) {
+/* The columns of a matrix are numbers of these names, or have none. labels: the names of its rows and columns. */
+static int are_columns(SEXP labels, SEXP names, const kind *kinds) {
   const R_xlen_t n = Rf_xlength(names);
-  SEXP dim = Rf_getAttrib(x, R_DimSymbol), labels = Rf_getAttrib(x, R_DimNamesSymbol);
-  if (!is_number(x) || Rf_isObject(x) || TYPEOF(dim) != INTSXP || Rf_xlength(dim) != 2 || INTEGER_RO(dim)[1] != n)
-    return 0;
-  const int n_rows = INTEGER_RO(dim)[0];
   SEXP given = TYPEOF(labels) == VECSXP && Rf_xlength(labels) == 2 ? VECTOR_ELT(labels, 1) : R_NilValue;
   if (given != R_NilValue && (TYPEOF(given) != STRSXP || Rf_xlength(given) != n)) return 0;
-  for (R_xlen_t j = 0; j < n; j++) {
+  for (R_xlen_t j = 0; j < n; j++)
     if (kinds[j] != KIND_NUMBER || (given != R_NilValue && STRING_ELT(given, j) != STRING_ELT(names, j))) return 0;
+  return 1;
+}
+
+static SEXP slot_of(SEXP x, const char *name) { return Rf_getAttrib(x, Rf_install(name)); }
+
+/* Rows of a matrix, or 0. dim: its shape. */
+static int rows_of(SEXP dim, R_xlen_t n_cols) {
+  return TYPEOF(dim) == INTSXP && Rf_xlength(dim) == 2 && INTEGER_RO(dim)[1] == n_cols ? INTEGER_RO(dim)[0] : 0;
+}
+
+static int is_sparse(SEXP x) {
+  return Rf_isS4(x) && (has_class(x, "dgCMatrix", NULL) || has_class(x, "lgCMatrix", NULL) ||
+                        has_class(x, "ngCMatrix", NULL));
+}
+
+static int plain_sparse(SEXP x, SEXP names, const kind *kinds, gbt_column *cols) {
+  const R_xlen_t n = Rf_xlength(names);
+  SEXP p = slot_of(x, "p"), i = slot_of(x, "i"), labels = slot_of(x, "Dimnames");
+  const int pattern = has_class(x, "ngCMatrix", NULL);
+  SEXP values = pattern ? R_NilValue : slot_of(x, "x");
+  const int n_rows = rows_of(slot_of(x, "Dim"), n);
+  if (TYPEOF(labels) != VECSXP || Rf_xlength(labels) != 2 || !are_columns(labels, names, kinds)) return 0;
+  SEXP own = VECTOR_ELT(labels, 0);
+  if (own != R_NilValue && (TYPEOF(own) != STRSXP || Rf_xlength(own) != n_rows)) return 0;
+  if (TYPEOF(p) != INTSXP || Rf_xlength(p) != n + 1 || TYPEOF(i) != INTSXP) return 0;
+  const SEXPTYPE type = has_class(x, "lgCMatrix", NULL) ? LGLSXP : REALSXP;
+  if (!pattern && (TYPEOF(values) != type || Rf_xlength(values) != Rf_xlength(i))) return 0;
+  const int *beg = INTEGER_RO(p);
+  if (beg[0] != 0) return 0;
+  for (R_xlen_t j = 0; j < n; j++) {
+    if (beg[j + 1] < beg[j] || beg[j + 1] > Rf_xlength(i)) return 0;
+    cols[j].type = GBT_NUMERIC;
+    cols[j].storage = GBT_F64;
+    cols[j].tag = "double";
+    cols[j].rows = INTEGER_RO(i) + beg[j];
+    cols[j].n_entries = beg[j + 1] - beg[j];
+    if (pattern) continue;
+    put_numbers(values, &cols[j]);
+    cols[j].values = (const char *)cols[j].values + (size_t)beg[j] * (type == REALSXP ? 8 : 4);
+  }
+  return n_rows;
+}
+
+static int plain_matrix(SEXP x, SEXP names, const kind *kinds, gbt_column *cols) {
+  const R_xlen_t n = Rf_xlength(names);
+  const int n_rows = rows_of(Rf_getAttrib(x, R_DimSymbol), n);
+  if (Rf_isObject(x) || n_rows == 0 || !are_columns(Rf_getAttrib(x, R_DimNamesSymbol), names, kinds)) return 0;
+  for (R_xlen_t j = 0; j < n; j++) {
     put_numbers(x, &cols[j]);
     cols[j].values = (const char *)cols[j].values + (size_t)j * (size_t)n_rows * (TYPEOF(x) == REALSXP ? 8 : 4);
   }
@@ -191,8 +237,8 @@ static int plain_matrix(SEXP x, SEXP names, const kind *kinds, gbt_column *cols)
 
 int64_t r_plain_rows(SEXP x) {
   if (TYPEOF(x) == VECSXP) return Rf_xlength(x) > 0 ? (int64_t)Rf_xlength(VECTOR_ELT(x, 0)) : 0;
-  SEXP dim = Rf_getAttrib(x, R_DimSymbol);
-  return is_number(x) && TYPEOF(dim) == INTSXP && Rf_xlength(dim) == 2 ? INTEGER_RO(dim)[0] : 0;
+  SEXP dim = is_sparse(x) ? slot_of(x, "Dim") : is_number(x) ? Rf_getAttrib(x, R_DimSymbol) : R_NilValue;
+  return TYPEOF(dim) == INTSXP && Rf_xlength(dim) == 2 ? INTEGER_RO(dim)[0] : 0;
 }
 
 int r_plain_has_levels(SEXP tags) {
@@ -203,7 +249,7 @@ int r_plain_has_levels(SEXP tags) {
   return 0;
 }
 
-SEXP r_plain_table(SEXP x, SEXP names, SEXP tags, gbt_table *out) {
+SEXP r_plain_table(SEXP x, SEXP names, SEXP tags, int absent_missing, gbt_table *out) {
   memset(out, 0, sizeof *out);
   if (TYPEOF(names) != STRSXP || TYPEOF(tags) != STRSXP || Rf_xlength(names) != Rf_xlength(tags)) return R_NilValue;
   const R_xlen_t n = Rf_xlength(names);
@@ -221,9 +267,12 @@ SEXP r_plain_table(SEXP x, SEXP names, SEXP tags, gbt_table *out) {
   int n_rows = 0;
   if (TYPEOF(x) == VECSXP && Rf_inherits(x, "data.frame") && !Rf_isS4(x))
     n_rows = plain_frame(x, names, kinds, cols, keep);
+  else if (is_sparse(x))
+    n_rows = plain_sparse(x, names, kinds, cols);
   else if (is_number(x))
     n_rows = plain_matrix(x, names, kinds, cols);
-  *out = (gbt_table){.n_rows = n_rows, .n_cols = (int32_t)n, .cols = cols, .no_code_zero = 1};
+  *out = (gbt_table){.n_rows = n_rows, .n_cols = (int32_t)n, .cols = cols, .no_code_zero = 1,
+                     .absent_missing = is_sparse(x) && absent_missing};
   UNPROTECT(1);
   return n_rows > 0 ? keep : R_NilValue;
 }

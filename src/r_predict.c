@@ -94,7 +94,7 @@ static int nothing_is_set(void) {
  * levels. rounds: how many are used, or NULL for those that the model has chosen. NULL where R has to look at more: the
  * rows, settings, a formula, a recipe or offsets. */
 SEXP r_gbt_predict_plain(SEXP model, SEXP x, SEXP kind, SEXP few, SEXP unseen, SEXP rounds) {
-  static const char *const more[] = {"terms", "recipe", "exposure"};
+  static const char *const more[] = {"terms", "recipe", "exposure", "sparse_zero"};
   for (size_t i = 0; i < sizeof more / sizeof *more; i++)
     if (r_item(model, more[i]) != R_NilValue) return R_NilValue;
   if (Rf_asLogical(r_item(model, "has_offset")) != FALSE || !nothing_is_set()) return R_NilValue;
@@ -111,7 +111,8 @@ SEXP r_gbt_predict_plain(SEXP model, SEXP x, SEXP kind, SEXP few, SEXP unseen, S
   if ((double)n_rows * (double)(trees.end - trees.beg) < STEPS_WORTH_THREADS &&
       (n_rows < most || !r_plain_has_levels(tags))) {
     gbt_table table;
-    SEXP keep = PROTECT(r_plain_table(x, r_item(model, "feature_names"), tags, &table));
+    const int absent_missing = r_item(r_item(model, "params"), "sparse_zero") != R_NilValue; /* else it is no part */
+    SEXP keep = PROTECT(r_plain_table(x, r_item(model, "feature_names"), tags, absent_missing, &table));
     if (keep != R_NilValue)
       out = answer(handle, &table, (gbt_answer_place){0}, (gbt_answer)r_arg_int(kind, "kind"), trees, NULL,
                    (gbt_unseen)r_arg_int(unseen, "unseen"), (r_threads){1, GBT_SIMD_AUTO});

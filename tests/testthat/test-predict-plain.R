@@ -61,6 +61,49 @@ test_that("matrices", {
   for (new in odd) expect_identical(outcome(predict(m, new)), outcome(long_way(m, new)))
 })
 
+test_that("sparse matrices", {
+  skip_if_not_installed("Matrix")
+  i <- seq_len(60)
+  x <- cbind(a = ifelse(i %% 3 == 0, sin(i), 0), b = ifelse(i %% 4 == 0, i, 0), c = ifelse(i %% 7 == 0, NA, 0), d = 0)
+  sparse <- methods::as(methods::as(x, "generalMatrix"), "CsparseMatrix")
+  set <- function(new, slot, value) {
+    attr(new, slot) <- value
+    new
+  }
+  y <- (i %% 3 == 0) + 2 * (i %% 4 == 0) + is.na(x[, "c"])
+  for (zero in c("value", "missing")) {
+    m <- fit(sparse, y, sparse_zero = zero)
+    same <- list(sparse, sparse[3, , drop = FALSE], sparse[1, , drop = FALSE],
+                 set(sparse, "Dimnames", list(NULL, NULL)),
+                 set(sparse, "Dimnames", list(paste0("r", i), colnames(x))),
+                 methods::as(sparse, "lMatrix"), methods::as(sparse, "nMatrix"),
+                 methods::as(sparse[2:5, ] != 0, "nMatrix"))
+    for (new in same) {
+      expect_true(taken(m, new))
+      expect_identical(predict(m, new), long_way(m, new))
+      expect_identical(gbt_predictor(m)(new), long_way(m, new))
+    }
+    dense <- x
+    if (zero == "missing") dense[dense == 0] <- NA
+    expect_identical(unname(predict(m, sparse)), unname(predict(m, dense)))
+    odd <- list(sparse[, 4:1], sparse[, -1], sparse[0, ], methods::as(sparse, "TsparseMatrix"),
+                set(sparse, "Dimnames", list(NULL, letters[5:8])), set(sparse, "Dimnames", list("r", colnames(x))),
+                set(sparse, "Dimnames", list(NULL)), set(sparse, "Dimnames", NULL),
+                set(sparse, "p", rev(sparse@p)), set(sparse, "p", sparse@p + 1L), set(sparse, "p", sparse@p[-1]),
+                set(sparse, "p", c(0L, NA, 2L, 3L, 4L)), set(sparse, "p", as.double(sparse@p)), set(sparse, "p", NULL),
+                set(sparse, "i", as.double(sparse@i)), set(sparse, "x", sparse@x > 0), set(sparse, "x", sparse@x[-1]),
+                set(sparse, "x", NULL), set(sparse, "Dim", c(60L, 5L)), set(sparse, "Dim", c(NA, 4L)),
+                set(sparse, "Dim", c(-1L, 4L)), set(sparse, "Dim", 60))
+    expect_false(any(vapply(odd, function(new) taken(m, new), NA)))
+    broken <- list(set(sparse, "i", sparse@i + 1000L), set(sparse, "i", rev(sparse@i)), set(sparse, "Dim", c(9L, 4L)))
+    for (new in c(odd, broken)) expect_identical(outcome(predict(m, new)), outcome(long_way(m, new)))
+  }
+  mixed <- fit(data[c("number", "text")], data$y)
+  expect_false(taken(mixed, sparse[, 1:2]))
+  m$sparse_zero <- "value" # a field of the user's that is read
+  expect_false(taken(m, sparse))
+})
+
 test_that("types and several outputs", {
   for (y in list(data$f, data$o, data$yes, ifelse(data$yes, "p", "q"))) {
     m <- fit(data[c("number", "whole", "text", "day")], y)
