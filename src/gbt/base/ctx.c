@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "float_mode.h"
 #include "parallel.h"
 #include "pool.h"
 
@@ -21,7 +22,14 @@ gbt_status gbt_ctx_open(gbt_ctx *ctx, gbt_mem mem, int n_threads, gbt_simd simd,
   ctx->poll = poll;
   ctx->user = user;
   if (n_threads > GBT_MAX_THREADS) n_threads = GBT_MAX_THREADS;
-  if (n_threads > 1) GBT_TRY(gbt_pool_open(&ctx->mem, n_threads - 1, &ctx->pool, err));
+  ctx->other_float = gbti_float_begin(); /* helpers begin as this thread is */
+  if (n_threads > 1) {
+    const gbt_status status = gbt_pool_open(&ctx->mem, n_threads - 1, &ctx->pool, err);
+    if (status != GBT_OK) {
+      gbti_float_end(ctx->other_float);
+      return status;
+    }
+  }
   ctx->n_threads = 1 + gbt_pool_helpers(ctx->pool);
   ctx->next_poll_ns = gbt_clock_ns() + GBTI_POLL_NS;
   return GBT_OK;
@@ -31,4 +39,6 @@ void gbt_ctx_close(gbt_ctx *ctx) {
   gbt_pool_close(ctx->pool);
   ctx->pool = NULL;
   ctx->n_threads = 1;
+  gbti_float_end(ctx->other_float);
+  ctx->other_float = 0;
 }

@@ -23,6 +23,7 @@ typedef struct gbt_ctx {
   gbt_pool *pool;       /* helper threads; NULL when n_threads is 1 */
   int64_t next_poll_ns; /* when poll is called next, by the monotonic clock */
   int stop; /* 1 once poll() has asked to stop; stays 1 */
+  uint32_t other_float; /* how the entering thread computed before, for gbti_float_end(); 0: as usual */
   /* the other ranks that train the same model, see comm.h: borrowed. NULL (as gbt_ctx_open sets it): none */
   const struct gbt_comm *comm;
   uint32_t comm_calls; /* collective operations so far; the same on all ranks */

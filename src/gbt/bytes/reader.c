@@ -2,6 +2,8 @@
  * checked here and by the parts, once, so that it need not be checked again. */
 #include "sections.h"
 
+#include "../base/float_mode.h"
+
 gbt_status gbti_is_newer(const gbti_reader *r, const char *what, const char *name) {
   const char *rest = "which this version of gbt does not know; use a newer gbt";
   if (r->path == NULL)
@@ -132,7 +134,12 @@ gbt_status gbti_sections_read(gbti_reader *r, const void *bytes, size_t n_bytes)
   GBT_ASSERT((uintptr_t)bytes % 8 == 0);
   GBT_TRY(check_head(r, bytes, n_bytes));
   GBT_TRY(find_sections(r, bytes));
-  for (int p = 0; p < GBTI_MOST_PARTS && r->kind->part[p] != NULL; p++) GBT_TRY(r->kind->part[p]->read(r));
+  gbt_status status = GBT_OK;
+  const uint32_t other_float = gbti_float_begin(); /* models are opened without a context */
+  for (int p = 0; status == GBT_OK && p < GBTI_MOST_PARTS && r->kind->part[p] != NULL; p++)
+    status = r->kind->part[p]->read(r);
+  gbti_float_end(other_float);
+  GBT_TRY(status);
   GBT_ASSERT(r->schema == NULL || gbt_feature_map_fault(r->schema) == NULL);
   if (r->text_at != r->n[GBTI_SEC_TEXTS]) return gbti_damaged(r, "there are texts that nothing refers to");
   return GBT_OK;

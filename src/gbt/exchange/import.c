@@ -1,6 +1,7 @@
 /* Which program's file it is, and the call. */
 #include "readers.h"
 
+#include "../base/float_mode.h"
 #include "../bytes/sections.h"
 
 static gbt_status read_document(gbti_plant *plant, const uint8_t *bytes, size_t n, gbt_import_facts *facts) {
@@ -31,8 +32,8 @@ static void check_facts(gbt_import_facts *facts) {
     if (!gbt_utf8_ok(text[i], strlen(text[i]))) text[i][0] = 0;
 }
 
-gbt_status gbt_import(const gbt_mem *mem, const void *bytes, size_t n_bytes, gbt_import_facts *facts, uint8_t **out,
-                      size_t *n_out, gbt_error *err) {
+static gbt_status import_any(const gbt_mem *mem, const void *bytes, size_t n_bytes, gbt_import_facts *facts,
+                             uint8_t **out, size_t *n_out, gbt_error *err) {
   gbti_plant plant = {.mem = *mem, .err = err, .n_leaf_outputs = 1, .n_parallel = 1};
   const uint8_t *b = bytes;
   size_t at = 0;
@@ -67,5 +68,13 @@ gbt_status gbt_import(const gbt_mem *mem, const void *bytes, size_t n_bytes, gbt
   check_facts(facts);
 done:
   gbti_plant_drop(&plant);
+  return status;
+}
+
+gbt_status gbt_import(const gbt_mem *mem, const void *bytes, size_t n_bytes, gbt_import_facts *facts, uint8_t **out,
+                      size_t *n_out, gbt_error *err) {
+  const uint32_t other_float = gbti_float_begin();
+  const gbt_status status = import_any(mem, bytes, n_bytes, facts, out, n_out, err);
+  gbti_float_end(other_float);
   return status;
 }

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "../base/float_mode.h"
 #include "../objective/aft.h"
 #include "../schema/schema_impl.h"
 #include "../tree/mean.h"
@@ -142,6 +143,7 @@ gbt_status gbt_model_make_mean(const gbt_mem *mem, const gbt_model *const *membe
   *out = NULL;
   *n_bytes = 0;
   GBT_TRY(check_members(members, n, err));
+  const uint32_t other_float = gbti_float_begin();
   joining j = {.mem = mem, .schema = gbt_schema_ref(members[0]->schema)};
   GBT_TRY_GOTO(join_all(&j, members, n, err), done);
   const gbt_forest_view forest = gbt_forest_view_of(j.mean);
@@ -158,5 +160,6 @@ done:
   gbt_mem_free(mem, j.views);
   gbt_forest_free(j.mean);
   gbt_schema_unref(j.schema);
+  gbti_float_end(other_float);
   return status;
 }
