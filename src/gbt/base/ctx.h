@@ -35,7 +35,8 @@ typedef struct gbt_ctx {
 /* Starts up to n_threads - 1 helper threads, 1023 at most. If the system starts fewer, ctx->n_threads is their number.
  * Helpers block all signals and sleep while there is nothing to do. simd: GBT_SIMD_AUTO, or more than the machine has:
  * the best that it has. poll may be NULL; user is its argument. Close with gbt_ctx_close, also on failure of later
- * calls. GBT_E_ARG: n_threads is below 1, or there is no such simd. */
+ * calls. GBT_E_ARG: n_threads is below 1, or there is no such simd. Between the two the calling thread computes by the
+ * usual rules (float_mode.h), so both are called by the same thread. */
 gbt_status gbt_ctx_open(gbt_ctx *ctx, gbt_mem mem, int n_threads, gbt_simd simd, int (*poll)(void *), void *user,
                         gbt_error *err) GBT_MUST_CHECK;
 void gbt_ctx_close(gbt_ctx *ctx);

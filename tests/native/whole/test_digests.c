@@ -3,10 +3,10 @@
  * and labels are made without functions of libm.
  * A change that makes other models on purpose changes them: the suite reports each digest that is another, and
  * GBT_TEST_DIGESTS=print prints the whole table. */
-#include "../../src/gbt/base/float_mode.h"
 #include "../../src/gbt/explain/explain.h"
 #include "../../src/gbt/math/elementary.h"
 #include "../../src/gbt/model/answer.h"
+#include "other_floats.h"
 #include "trained.h"
 
 enum { ROWS = 3000, NEW_ROWS = 333, ROUNDS = 6, COLS = 11 };
@@ -148,15 +148,6 @@ static int set_fields(gbt_ctx *ctx, const digest_case *c, gbt_dataset *ds) {
 
 /* ---- digests ---- */
 
-/* What a host may have changed of how its thread computes: nothing; tiny numbers are 0; rounding up, down, to 0. */
-#if defined(__SSE2__)
-static const uint32_t other_floats[] = {0, 0x8040, 0x4000, 0x2000, 0x6000};
-#elif defined(__aarch64__)
-static const uint32_t other_floats[] = {0, 1u << 24, 1u << 22, 2u << 22, 3u << 22};
-#else
-static const uint32_t other_floats[] = {0};
-#endif
-
 static uint64_t add_bytes(uint64_t digest, const void *bytes, size_t n) {
   const unsigned char *at = bytes;
   for (size_t i = 0; i < n; i++) digest = gbt_mix64(digest ^ at[i]);
@@ -266,7 +257,7 @@ static void bytes_are_the_same_everywhere(void) {
     for (int simd = (int)gbt_simd_best(); simd >= GBT_SIMD_SCALAR; simd--) {
       const train_how how = {1 + simd % 3, simd % 2 ? 700 : 0, (gbt_simd)simd, NULL};
       const int64_t bad = test_n_bad();
-      const uint32_t other = other_floats[(size_t)(i + simd) % (sizeof other_floats / sizeof *other_floats)];
+      const uint32_t other = other_floats[(i + simd) % N_OTHER_FLOATS];
       const digests got = digests_of(c, &how, other);
       CHECK_EQ_U64(got.model, c->want.model);
       CHECK_EQ_U64(got.scores, c->want.scores);
