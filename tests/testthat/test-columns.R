@@ -219,3 +219,16 @@ test_that("columns of the response are not taken for parameters, and copies of c
                class = "gbt_error_unsupported")
   expect_output(print(m), "response  2 columns: 0.9, u", fixed = TRUE)
 })
+
+test_that("a common split gains what all columns gain", {
+  y <- cbind(a = c(-1, -2, 1, 2), b = c(0.5, -0.25, -0.5, 0.25))
+  want <- c(0.46875, 3.020833333333, 1.5234375) # by hand, with lambda 1: half the sum of G^2 / (H + lambda)
+  for (policy in c("symmetric", "depthwise", "lossguide")) {
+    gains <- vapply(1:3, function(k) {
+      m <- gbt_train(data.frame(x = 1:4 > k), y, nrounds = 1, lambda = 1, max_depth = 1, min_child_weight = 0,
+                     random_strength = 0, grow_policy = policy, multi_strategy = "multi_output_tree", threads = 1)
+      as.data.frame(m)$gain[1] / 2
+    }, 0)
+    expect_lt(max(abs(gains - want)), 1e-12)
+  }
+})

@@ -154,3 +154,19 @@ test_that("levels share trees, whose leaves are quantiles of residuals for each 
   expect_error(gbt_train(y ~ ., d, objective = "quantile", quantile_alpha = 0.5, multi_strategy = "multi_output_tree",
                          nrounds = 2), "several quantiles", class = "gbt_error_argument")
 })
+
+test_that("of a million rows none has levels that cross, and the sorted scores lose less", {
+  d <- withr::with_seed(1, data.frame(x = runif(2000)))
+  d$y <- withr::with_seed(2, rnorm(2000)) * d$x
+  alpha <- 1:9 / 10
+  m <- gbt_train(y ~ x, d, objective = "quantile", quantile_alpha = alpha, nrounds = 300, eta = 0.3, seed = 1,
+                 threads = 1)
+  p <- predict(m, data.frame(x = (seq_len(1e6) - 0.5) / 1e6), threads = 2)
+  expect_identical(sum(p[, -1] < p[, -9]), 0L)
+  raw <- predict(m, d, "link")
+  expect_gt(mean(apply(raw, 1, is.unsorted)), 0.01)
+  expect_identical(unname(predict(m, d)), t(apply(unname(raw), 1, sort)))
+  pinball <- function(p) mean(pmax(alpha * t(d$y - p), (alpha - 1) * t(d$y - p)))
+  expect_lt(pinball(predict(m, d)), pinball(raw))
+  expect_equal(gbt_evaluate(m, d, d$y, metrics = "quantile")$estimate, pinball(predict(m, d)), tolerance = 1e-12)
+})

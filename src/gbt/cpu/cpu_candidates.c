@@ -1,4 +1,5 @@
-/* The gain of every candidate of a feature in a node, for sums over the nodes of a layer or over trees.
+/* The gain of every candidate of a feature in a node, for sums over the nodes of a layer or over trees; and the best
+ * candidate by such a sum.
  *
  * A candidate that the node could not be split by on its own (a child too light or with too few rows, the wrong way
  * round for a monotone constraint), or that would not gain, adds nothing. */
@@ -154,4 +155,79 @@ void cpu_mark_sets(const cpu_search *in, const cpu_candidates *of, uint8_t *trie
       tried[top * of->most + k] = (uint8_t)((right ? CPU_TRY_RIGHT : 0) | (left ? CPU_TRY_LEFT : 0));
     }
   }
+}
+
+/* ---- the best ---- */
+
+static void take(const cpu_terms *terms, gbt_split s, double gain, gbt_split *best) {
+  gbt_split x, y = *best;
+  s.gain = gain;
+  if (!(gain > terms->least)) return;
+  x = s;
+  if (terms->contest->noisy) {
+    x.gain = gbt_layer_standing(terms->contest, &s, terms->least);
+    if (!(x.gain > 0.0)) return;
+    if (best->kind != GBT_SPLIT_NONE) y.gain = gbt_layer_standing(terms->contest, best, terms->least);
+  }
+  if (gbt_split_beats(&x, &y)) *best = s;
+}
+
+static void best_set(const cpu_backend *be, const cpu_candidates *of, const cpu_terms *terms, gbt_split s,
+                     gbt_split *best) {
+  const double *gain = s.missing_left ? of->left : of->right;
+  int32_t only = -1;
+  if (be->params->extra_trees && of->most > 0)
+    only = gbt_first_tried(terms->tried, of->most, gbt_random_place(terms->cut_key, s.feat, 2 * of->most));
+  if (be->params->extra_trees && only < 0) return;
+  for (int32_t i = 0; i < 2 * of->most; i++) {
+    if (only >= 0 && i != only) continue;
+    if (!(terms->tried[i] & (s.missing_left ? CPU_TRY_LEFT : CPU_TRY_RIGHT))) continue;
+    s.bin = i % of->most + 1;
+    s.from_top = i >= of->most;
+    take(terms, s, gain[i] - gbt_set_cost(be->params, cpu_set_noise(be), s.bin, of->n_placed), best);
+  }
+}
+
+/* Of n candidates from `first` on, which lie side by side: the place of the best one, or -1. */
+static int32_t best_place(const cpu_backend *be, int32_t n, const double *gain, const gbt_split *first,
+                          const cpu_terms *terms, cpu_scratch *scratch) {
+  const gbt_contest *contest = terms->contest;
+  if (!contest->noisy) return be->kernels->first_largest(n, gain);
+  const double handicap = contest->handicap ? contest->handicap[first->feat] : 0.0;
+  const uint64_t number = gbt_candidate(first->feat, first->missing_left, first->from_top, first->bin);
+  be->kernels->standings(n, gain, contest, handicap, number, terms->least, scratch->gain);
+  return be->kernels->first_largest(n, scratch->gain);
+}
+
+void cpu_best_candidate(const cpu_backend *be, int32_t feat, const cpu_candidates *of, const cpu_terms *terms,
+                        cpu_scratch *scratch, gbt_split *best) {
+  const int32_t n_bins = be->cuts->feat[feat].n_bins, only = terms->only;
+  const int missing = *of->missing;
+  for (int left = 0; left <= missing; left++) {
+    const double *gain = left ? of->left : of->right;
+    gbt_split s = {.kind = (int32_t)of->kind, .feat = feat, .missing_left = (int8_t)left,
+                   .has_missing = (int8_t)missing};
+    if (of->kind == GBT_SPLIT_SET) {
+      best_set(be, of, terms, s, best);
+      continue;
+    }
+    /* all numbers go left only when missing values go right */
+    const int32_t n = of->kind == GBT_SPLIT_ONEHOT || (missing && !left) ? n_bins : n_bins - 1;
+    s.bin = only < 0 ? best_place(be, n, gain, &s, terms, scratch) : only < n && gain[only] > 0.0 ? only : -1;
+    if (s.bin >= 0) take(terms, s, gain[s.bin], best);
+  }
+}
+
+gbt_sum cpu_left_of(const cpu_backend *be, const gbt_grow_node *node, const cpu_search *in, int64_t *rows) {
+  const node_codes codes = codes_of(in);
+  gbt_sum left = {0, 0};
+  *rows = 0;
+  for (int32_t c = 0; c < in->n_bins + in->has_missing; c++) {
+    if (!cpu_goes_left(be, node, c)) continue;
+    const gbt_sum add = sum_at(&codes, c);
+    left.g += add.g;
+    left.h += add.h;
+    *rows += rows_at(&codes, c);
+  }
+  return left;
 }

@@ -40,8 +40,10 @@ static size_t sum_bytes(const cpu_backend *be) {
 
 static void set_limit(cpu_backend *be) {
   size_t bytes = sum_bytes(be) + (be->pool.any_counts ? be->layout->n_slots * sizeof(uint32_t) : 0);
+  const size_t least = 2 * (size_t)cpu_n_trees(&be->together); /* those of the children of one node */
   be->pool.most = gbt_hist_bytes(be->params) / (bytes ? bytes : 1);
   if (be->pool.most < 4) be->pool.most = 4;
+  if (be->pool.most < least) be->pool.most = least;
 }
 
 /* No histograms, and accumulators that have room for sums that are not packed. */
@@ -66,6 +68,7 @@ gbt_status cpu_hist_fit(cpu_backend *be, gbt_error *err) {
 static gbt_status new_hist(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   cpu_hist_pool *pool = &be->pool;
   size_t n = be->layout->n_slots;
+  GBT_ASSERT(pool->n < pool->most); /* a step has no more nodes than that is enough for */
   GBT_TRY(gbt_mem_grow(&be->mem, &pool->hist, &pool->cap, pool->n + 1, sizeof *pool->hist, err));
   GBT_TRY(gbt_mem_grow(&be->mem, &pool->free, &pool->cap_free, pool->n + 1, sizeof *pool->free, err));
   cpu_hist *hist = &pool->hist[pool->n];
@@ -83,12 +86,27 @@ static gbt_status new_hist(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   return GBT_OK;
 }
 
+/* To the pool. */
+static void give_back(cpu_backend *be, gbt_grow_node *of) {
+  if (of->hist < 0) return;
+  GBT_ASSERT((size_t)of->hist < be->pool.n && be->pool.n_free < be->pool.n);
+  be->pool.free[be->pool.n_free++] = of->hist; /* room was made when the histogram was */
+  of->hist = -1;
+}
+
+/* Of a node in wait or an open one, in all trees: they have it under the same number, and as much memory each. */
+static void evict(cpu_backend *be, int32_t node) {
+  cpu_hist_release(be, node);
+  for (int32_t k = 0; k < be->together.n; k++)
+    if (k != be->together.at) give_back(be, &be->together.tree[k].fr.node[node]);
+}
+
 gbt_status cpu_hist_reserve(gbt_ctx *ctx, cpu_backend *be, int32_t *hist, gbt_error *err) {
   const gbt_frontier *fr = &be->fr;
   cpu_hist_pool *pool = &be->pool;
   if (pool->n_free == 0 && pool->n < pool->most) GBT_TRY(new_hist(ctx, be, err));
-  for (size_t i = fr->ahead.n_next; pool->n_free == 0 && i > 0; i--) cpu_hist_release(be, fr->ahead.next[i - 1]);
-  for (size_t i = fr->n_open; pool->n_free == 0 && i > 0; i--) cpu_hist_release(be, fr->open[i - 1]);
+  for (size_t i = fr->ahead.n_next; pool->n_free == 0 && i > 0; i--) evict(be, fr->ahead.next[i - 1]);
+  for (size_t i = fr->n_open; pool->n_free == 0 && i > 0; i--) evict(be, fr->open[i - 1]);
   if (pool->n_free == 0) GBT_TRY(new_hist(ctx, be, err));
   *hist = pool->free[--pool->n_free];
   return GBT_OK;
@@ -106,13 +124,7 @@ void cpu_hist_inherit(cpu_backend *be, int32_t from, int32_t to) {
   be->fr.node[from].hist = -1;
 }
 
-void cpu_hist_release(cpu_backend *be, int32_t node) {
-  gbt_grow_node *of = &be->fr.node[node];
-  if (of->hist < 0) return;
-  GBT_ASSERT((size_t)of->hist < be->pool.n && be->pool.n_free < be->pool.n);
-  be->pool.free[be->pool.n_free++] = of->hist; /* room was made when the histogram was */
-  of->hist = -1;
-}
+void cpu_hist_release(cpu_backend *be, int32_t node) { give_back(be, &be->fr.node[node]); }
 
 void cpu_hist_release_all(cpu_backend *be) {
   for (size_t i = 0; i < be->fr.n_nodes; i++) cpu_hist_release(be, (int32_t)i);

@@ -11,40 +11,15 @@
 
 #define LAYER_NODES 64 /* nodes of a task */
 
-/* Whether one candidate beats another; two of different features are the best ones of theirs. */
+/* Whether the best candidate of one feature beats that of another one. */
 static int beats(const cpu_backend *be, const gbt_split *a, const gbt_split *b) {
   const gbt_contest *contest = &be->layer.contest;
   gbt_split x = *a, y = *b;
-  if (a->kind == GBT_SPLIT_NONE || b->kind == GBT_SPLIT_NONE) return gbt_split_beats(a, b);
-  if (!contest->noisy) return a->feat == b->feat ? gbt_split_beats(a, b) : gbt_contest_beats(contest, a, b);
+  if (!contest->noisy || a->kind == GBT_SPLIT_NONE || b->kind == GBT_SPLIT_NONE)
+    return gbt_contest_beats(contest, a, b);
   x.gain = gbt_layer_standing(contest, a, be->params->gamma);
   y.gain = gbt_layer_standing(contest, b, be->params->gamma);
   return gbt_split_beats(&x, &y);
-}
-
-static void try_candidate(const cpu_backend *be, gbt_split s, double gain, gbt_split *best) {
-  s.gain = gain;
-  s.has_missing = be->layer.missing[s.feat];
-  if (be->layer.contest.noisy && !(gbt_layer_standing(&be->layer.contest, &s, be->params->gamma) > 0.0)) return;
-  if (gain > be->params->gamma && beats(be, &s, best)) *best = s;
-}
-
-static void best_set(const cpu_backend *be, int32_t feat, const double *gain, int missing_left, gbt_split *best) {
-  int32_t most = set_most(be, feat);
-  const uint8_t *tried = be->layer.tried + be->layer.beg[feat];
-  int32_t only = -1;
-  if (be->params->extra_trees && most > 0)
-    only = gbt_first_tried(tried, most, gbt_random_place(be->layer.cut_key, feat, 2 * most));
-  if (be->params->extra_trees && only < 0) return;
-  for (int32_t i = 0; i < 2 * most; i++) {
-    int32_t k = i % most;
-    if (only >= 0 && i != only) continue;
-    gbt_split s = {
-        .kind = GBT_SPLIT_SET, .feat = feat, .bin = k + 1, .from_top = i >= most, .missing_left = (int8_t)missing_left};
-    if (!(tried[i] & (missing_left ? CPU_TRY_LEFT : CPU_TRY_RIGHT))) continue;
-    double noise = gbt_set_cost(be->params, cpu_set_noise(be), k + 1, be->layer.n_placed[feat]);
-    try_candidate(be, s, gain[i] - noise, best);
-  }
 }
 
 /* The one candidate that a feature has where it is drawn at random; -1: it has all. Not for sets. */
@@ -53,35 +28,18 @@ static int32_t only_candidate(const cpu_backend *be, gbt_split_kind kind, int32_
   return be->params->extra_trees && n > 0 ? gbt_random_place(be->layer.cut_key, feat, n) : -1;
 }
 
-/* Of n candidates from `first` on, which lie side by side: the place of the best one, or -1. */
-static int32_t best_place(const cpu_backend *be, int32_t n, const double *gain, const gbt_split *first,
-                          cpu_scratch *scratch) {
-  const gbt_contest *contest = &be->layer.contest;
-  if (!contest->noisy) return be->kernels->first_largest(n, gain);
-  const double handicap = contest->handicap ? contest->handicap[first->feat] : 0.0;
-  const uint64_t number = gbt_candidate(first->feat, first->missing_left, first->from_top, first->bin);
-  be->kernels->standings(n, gain, contest, handicap, number, be->params->gamma, scratch->gain);
-  return be->kernels->first_largest(n, scratch->gain);
-}
-
-static void best_of_feature(const cpu_backend *be, int32_t feat, cpu_scratch *scratch, gbt_split *best) {
+static gbt_split best_of_feature(const cpu_backend *be, int32_t feat, cpu_scratch *scratch) {
   const gbt_feature_cuts *cuts = &be->cuts->feat[feat];
-  const double *gain = be->layer.gain + 2 * be->layer.beg[feat];
-  gbt_split_kind kind = kind_of(be, feat);
-  int missing = be->layer.missing[feat];
-  if (cuts->n_bins + cuts->has_missing < 2) return;
-  for (int left = 0; left <= missing; left++, gain += cuts->n_bins + 1) {
-    if (kind == GBT_SPLIT_SET) {
-      best_set(be, feat, gain, left, best);
-      continue;
-    }
-    /* all numbers go left only when missing values go right */
-    int32_t n = kind == GBT_SPLIT_ONEHOT || (missing && !left) ? cuts->n_bins : cuts->n_bins - 1;
-    gbt_split s = {.kind = (int32_t)kind, .feat = feat, .missing_left = (int8_t)left};
-    const int32_t only = only_candidate(be, kind, feat, missing);
-    s.bin = only < 0 ? best_place(be, n, gain, &s, scratch) : only < n && gain[only] > 0.0 ? only : -1;
-    if (s.bin >= 0) try_candidate(be, s, gain[s.bin], best);
-  }
+  gbt_split best = {.kind = GBT_SPLIT_NONE};
+  if (cuts->n_bins + cuts->has_missing < 2) return best;
+  const cpu_candidates of = cpu_layer_candidates(be, feat);
+  const cpu_terms terms = {.least = be->params->gamma,
+                           .contest = &be->layer.contest,
+                           .cut_key = be->layer.cut_key,
+                           .only = only_candidate(be, of.kind, feat, *of.missing),
+                           .tried = of.kind == GBT_SPLIT_SET ? be->layer.tried + be->layer.beg[feat] : NULL};
+  cpu_best_candidate(be, feat, &of, &terms, scratch, &best);
+  return best;
 }
 
 static void best_task(void *arg, int64_t task, int thread) {
@@ -89,9 +47,8 @@ static void best_task(void *arg, int64_t task, int thread) {
   gbt_split best = {.kind = GBT_SPLIT_NONE};
   int64_t beg = task * feats_of_task(be), end = beg + feats_of_task(be);
   for (int64_t k = beg; k < end && k < be->layer.n_feats; k++) {
-    gbt_split own = {.kind = GBT_SPLIT_NONE};
     if (be->together.n > 0) cpu_together_join(be, be->layer.feats[k]);
-    best_of_feature(be, be->layer.feats[k], &be->scratch.of[thread], &own);
+    const gbt_split own = best_of_feature(be, be->layer.feats[k], &be->scratch.of[thread]);
     if (gbt_contest_admits(&be->layer.contest, &own, be->params->gamma) && beats(be, &own, &best)) best = own;
   }
   be->split.found[task] = best;
@@ -139,14 +96,7 @@ static void left_task(void *arg, int64_t task, int thread) {
     if (node->hist < 0) continue;
     cpu_search_node(be, node, &in);
     cpu_search_feature(be, node->split.feat, &be->scratch.of[thread], &in);
-    node_codes codes = codes_of(&in);
-    for (int32_t c = 0; c < in.n_bins + in.has_missing; c++) {
-      if (!cpu_goes_left(be, node, c)) continue;
-      gbt_sum add = sum_at(&codes, c);
-      node->split.left.g += add.g;
-      node->split.left.h += add.h;
-      be->layer.left_rows[i] += rows_at(&codes, c);
-    }
+    node->split.left = cpu_left_of(be, node, &in, &be->layer.left_rows[i]);
   }
 }
 

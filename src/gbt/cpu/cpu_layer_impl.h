@@ -21,8 +21,29 @@ typedef struct cpu_candidates {
 /* The gains in a node; in->feat is the feature. */
 void cpu_add_gains(const cpu_backend *be, const cpu_search *in, const cpu_candidates *to, cpu_scratch *scratch);
 
+/* Which candidates of a feature compete, and how. */
+typedef struct cpu_terms {
+  double least;               /* a gain must exceed it */
+  const gbt_contest *contest; /* noisy: a candidate's standing decides (gbt_layer_standing), else the larger gain */
+  gbt_key32 cut_key;          /* extra_trees: which candidates are drawn by */
+  int32_t only;               /* the same: the only one of a feature that is not split by sets; -1: all of them */
+  const uint8_t *tried;       /* SET: by candidate, see CPU_TRY_ */
+} cpu_terms;
+
+/* The best candidate of a feature, whose gains are in *of, becomes *best if it beats that, which is of this feature or
+ * none. */
+void cpu_best_candidate(const cpu_backend *be, int32_t feat, const cpu_candidates *of, const cpu_terms *terms,
+                        cpu_scratch *scratch, gbt_split *best);
+
+/* Of the rows of a node, in the histogram of one of its trees: the sum of those that its split sends left, and how many
+ * they are, 0 where they are not counted. */
+gbt_sum cpu_left_of(const cpu_backend *be, const gbt_grow_node *node, const cpu_search *in, int64_t *rows);
+
 /* By candidate, which sets have enough rows, and enough more than the last one that was tried (as cpu_search_set). */
 void cpu_mark_sets(const cpu_search *in, const cpu_candidates *of, uint8_t *tried);
+
+/* The candidates of a feature, with what all nodes of the layer gain. */
+cpu_candidates cpu_layer_candidates(const cpu_backend *be, int32_t feat);
 
 /* Whether this rank puts the levels of a feature in order, by the root's histogram, which is in *in then. */
 int cpu_layer_orders(const cpu_backend *be, int32_t feat, cpu_scratch *scratch, cpu_search *in);

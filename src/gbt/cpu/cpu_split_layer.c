@@ -65,7 +65,7 @@ void cpu_layer_close(cpu_backend *be) {
 
 /* ---- what a node gains ---- */
 
-static cpu_candidates candidates_of(const cpu_backend *be, int32_t feat) {
+cpu_candidates cpu_layer_candidates(const cpu_backend *be, int32_t feat) {
   const cpu_layer *layer = &be->layer;
   cpu_candidates c = {.kind = kind_of(be, feat), .missing = &layer->missing[feat]};
   c.right = layer->gain + 2 * layer->beg[feat];
@@ -80,7 +80,7 @@ static cpu_candidates candidates_of(const cpu_backend *be, int32_t feat) {
 static void search_feature(cpu_backend *be, cpu_search *in, int32_t feat, cpu_scratch *scratch) {
   cpu_search_feature(be, feat, scratch, in);
   if (in->n_bins + in->has_missing < 2) return;
-  const cpu_candidates c = candidates_of(be, feat);
+  const cpu_candidates c = cpu_layer_candidates(be, feat);
   cpu_add_gains(be, in, &c, scratch);
 }
 
@@ -99,7 +99,7 @@ void cpu_layer_order(cpu_backend *be, const cpu_search *in, cpu_scratch *scratch
   layer->n_placed[feat] = cpu_order_levels(in, scratch, in->n_bins);
   GBT_ASSERT(layer->n_placed[feat] <= in->n_bins);
   memcpy(layer->order + layer->beg[feat], scratch->level, (size_t)layer->n_placed[feat] * sizeof *layer->order);
-  const cpu_candidates c = candidates_of(be, feat);
+  const cpu_candidates c = cpu_layer_candidates(be, feat);
   cpu_mark_sets(in, &c, layer->tried + layer->beg[feat]);
 }
 

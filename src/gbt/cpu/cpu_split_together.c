@@ -18,6 +18,9 @@
 #include "../base/clock.h"
 #include "../base/comm.h"
 
+#define TASK_NODES 128 /* of node_job: nodes of a task */
+#define NODE_NS 100.0  /* its work for a node and tree */
+
 static size_t left_words(const cpu_backend *be) { return 2 * (size_t)be->together.n + 1; }
 
 static cpu_search *inputs_of(const cpu_backend *be, size_t i) { return be->together.in + i * (size_t)be->together.n; }
@@ -34,45 +37,71 @@ static cpu_search *one_of(const cpu_backend *be, cpu_search *in) {
 
 /* ---- what is known of nodes ---- */
 
-static gbt_status make_inputs(cpu_backend *be, const cpu_split_job *job, size_t n, gbt_error *err) {
+/* Work on one searched node after the other, for which tasks take a run of nodes. */
+typedef struct node_job {
+  cpu_backend *be;
+  const cpu_split_job *search;
+  size_t n;
+  void (*fn)(const struct node_job *job, size_t i);
+} node_job;
+
+static void node_task(void *arg, int64_t task, int thread) {
+  const node_job *job = arg;
+  const size_t beg = (size_t)task * TASK_NODES, end = job->n - beg < TASK_NODES ? job->n : beg + TASK_NODES;
+  (void)thread;
+  for (size_t i = beg; i < end; i++) job->fn(job, i);
+}
+
+static gbt_status each_node(gbt_ctx *ctx, node_job *job, void (*fn)(const node_job *job, size_t i), double n_trees,
+                            gbt_error *err) {
+  job->fn = fn;
+  const int64_t n_tasks = (int64_t)((job->n + TASK_NODES - 1) / TASK_NODES);
+  return cpu_parallel(ctx, n_tasks, NODE_NS * (double)job->n * n_trees, node_task, job, err);
+}
+
+/* In the tree whose turn it is. */
+static void make_input(const node_job *job, size_t i) {
+  const cpu_backend *be = job->be;
+  const gbt_grow_node *node = &be->fr.node[job->search->node[i]];
+  cpu_search *in = inputs_of(be, i) + be->together.at;
+  in->node = NULL;
+  if (node->splittable) cpu_search_node(be, node, in);
+}
+
+static gbt_status make_inputs(gbt_ctx *ctx, node_job *job, gbt_error *err) {
+  cpu_backend *be = job->be;
   cpu_together *t = &be->together;
-  const size_t K = (size_t)t->n;
+  const size_t K = (size_t)t->n, n = job->n;
   GBT_TRY(gbt_mem_grow(&be->mem, &t->node, &t->cap_node, n + 1, sizeof *t->node, err));
   GBT_TRY(gbt_mem_grow(&be->mem, &t->in, &t->cap_in, n * K + 1, sizeof *t->in, err));
   GBT_TRY(gbt_mem_grow(&be->mem, &t->left, &t->cap_left, n * left_words(be) + 1, sizeof *t->left, err));
   GBT_TRY(gbt_mem_grow(&be->mem, &t->gain, &t->cap_gain, be->fr.n_nodes * K, sizeof *t->gain, err));
   for (int32_t k = 0; k < t->n; k++) {
     cpu_turn_to(be, k);
-    for (size_t i = 0; i < n; i++) {
-      const gbt_grow_node *node = &be->fr.node[job->node[i]];
-      cpu_search *in = inputs_of(be, i) + k;
-      in->node = NULL;
-      if (node->splittable) cpu_search_node(be, node, in);
-    }
+    GBT_TRY(each_node(ctx, job, make_input, 1.0, err));
   }
   cpu_turn_to(be, 0);
   return GBT_OK;
 }
 
-/* Noise, costs and the least gain of every node. A node is identified by all its trees. */
-static void make_rules(cpu_backend *be, size_t n) {
+/* Noise, costs and the least gain. A node is identified by all its trees. */
+static void make_rules(const node_job *job, size_t i) {
+  const cpu_backend *be = job->be;
   const cpu_together *t = &be->together;
-  for (size_t i = 0; i < n; i++) {
-    const cpu_search *in = inputs_of(be, i);
-    cpu_together_node *rules = &t->node[i];
-    uint64_t identity = 0;
-    double before = 0.0, floor = -1.0;
-    for (int32_t k = 0; k < t->n; k++) {
-      if (in[k].node == NULL) continue;
-      const double its = t->by->weight[k] * floor_of(&in[k]);
-      floor = floor < 0.0 || its < floor ? its : floor;
-      before += t->by->weight[k] * in[k].rated.parent;
-      identity += gbt_node_identity(in[k].node);
-    }
-    rules->contest = be->split.contests ? cpu_contest(be, identity, before) : gbt_contest_plain();
-    rules->cut_key = cpu_cut_key(be, identity);
-    rules->min_gain = gbt_least_gain(be->params->gamma, floor);
+  const cpu_search *in = inputs_of(be, i);
+  cpu_together_node *rules = &t->node[i];
+  uint64_t identity = 0;
+  double before = 0.0, floor = -1.0;
+  for (int32_t k = 0; k < t->n; k++) {
+    if (in[k].node == NULL) continue;
+    const double its = t->by->weight[k] * floor_of(&in[k]);
+    floor = floor < 0.0 || its < floor ? its : floor;
+    before += t->by->weight[k] * in[k].rated.parent;
+    identity += gbt_node_identity(in[k].node);
   }
+  rules->contest = be->split.contests ? cpu_contest(be, identity, before) : gbt_contest_plain();
+  rules->cut_key = cpu_cut_key(be, identity);
+  rules->min_gain = gbt_least_gain(be->params->gamma, floor);
 }
 
 /* ---- a feature of a node ---- */
@@ -87,10 +116,7 @@ static void put_ratios(const cpu_backend *be, cpu_search *in, int32_t feat, cpu_
   for (int32_t k = 0; k < t->n; k++) {
     if (in[k].node == NULL) continue;
     cpu_search_feature(be, feat, scratch, &in[k]);
-    for (int32_t c = 0; c < n; c++) {
-      g[c] += t->by->direction[k] * ((double)in[k].sum[c].g * in[k].unit.g);
-      h[c] += (double)in[k].sum[c].h * in[k].unit.h;
-    }
+    cpu_together_add(be, k, &in[k], g, h);
   }
   cpu_together_ratios(be, n, g, h);
   one_of(be, in)->ratio = g;
@@ -131,27 +157,6 @@ static void add_trees(const cpu_backend *be, cpu_search *in, int32_t feat, const
   }
 }
 
-static void take(const cpu_together_node *rules, gbt_split s, double gain, gbt_split *best) {
-  s.gain = gain;
-  if (gain > rules->min_gain && gbt_split_beats(&s, best)) *best = s;
-}
-
-static void best_set(const cpu_backend *be, const cpu_together_node *rules, const cpu_candidates *c, gbt_split s,
-                     const cpu_scratch *scratch, gbt_split *best) {
-  const double *gain = s.missing_left ? c->left : c->right;
-  int32_t only = -1;
-  if (be->params->extra_trees && c->most > 0)
-    only = gbt_first_tried(scratch->tried, c->most, gbt_random_place(rules->cut_key, s.feat, 2 * c->most));
-  if (be->params->extra_trees && only < 0) return;
-  for (int32_t i = 0; i < 2 * c->most; i++) {
-    if (only >= 0 && i != only) continue;
-    if (!(scratch->tried[i] & (s.missing_left ? CPU_TRY_LEFT : CPU_TRY_RIGHT))) continue;
-    s.bin = i % c->most + 1;
-    s.from_top = i >= c->most;
-    take(rules, s, gain[i] - gbt_set_cost(be->params, cpu_set_noise(be), s.bin, c->n_placed), best);
-  }
-}
-
 /* The first and last bin that hold something in one of the trees; low > high: none does. */
 static void filled_bins(const cpu_backend *be, cpu_search *in, int32_t *low, int32_t *high) {
   *high = -1;
@@ -177,32 +182,25 @@ static int32_t random_candidate(const cpu_backend *be, cpu_search *in, const cpu
   return high < 0 ? -1 : gbt_random_cut(rules->cut_key, feat, low, high, missing);
 }
 
-static void best_of_feature(const cpu_backend *be, cpu_search *in, const cpu_together_node *rules, int32_t feat,
-                            cpu_scratch *scratch, gbt_split *best) {
+static gbt_split best_of_feature(const cpu_backend *be, cpu_search *in, const cpu_together_node *rules, int32_t feat,
+                                 cpu_scratch *scratch) {
   const gbt_feature_cuts *cuts = &be->cuts->feat[feat];
+  const gbt_contest plain = gbt_contest_plain(); /* candidates of a feature compete by gains */
+  gbt_split best = {.kind = GBT_SPLIT_NONE};
   int8_t missing = 0;
-  int32_t only = -1;
   cpu_candidates c = {.kind = kind_of(be, feat), .right = scratch->sums, .missing = &missing};
+  cpu_terms terms = {.least = rules->min_gain, .contest = &plain, .cut_key = rules->cut_key, .only = -1};
   c.left = c.right + be->scratch.max_codes;
-  if (cuts->n_bins + cuts->has_missing < 2) return;
+  terms.tried = scratch->tried;
+  if (cuts->n_bins + cuts->has_missing < 2) return best;
   if (c.kind == GBT_SPLIT_SET) order_levels(be, in, feat, &c, scratch);
   add_trees(be, in, feat, &c, scratch);
   if (be->params->extra_trees && c.kind != GBT_SPLIT_SET) {
-    only = random_candidate(be, in, rules, c.kind, feat, missing);
-    if (only < 0) return;
+    terms.only = random_candidate(be, in, rules, c.kind, feat, missing);
+    if (terms.only < 0) return best;
   }
-  for (int left = 0; left <= missing; left++) {
-    gbt_split s = {.kind = (int32_t)c.kind, .feat = feat, .missing_left = (int8_t)left, .has_missing = missing};
-    const double *gain = left ? c.left : c.right;
-    if (c.kind == GBT_SPLIT_SET) {
-      best_set(be, rules, &c, s, scratch, best);
-      continue;
-    }
-    /* all numbers go left only when missing values go right */
-    const int32_t n = c.kind == GBT_SPLIT_ONEHOT || (missing && !left) ? cuts->n_bins : cuts->n_bins - 1;
-    s.bin = only < 0 ? be->kernels->first_largest(n, gain) : only < n ? only : -1;
-    if (s.bin >= 0) take(rules, s, gain[s.bin], best);
-  }
+  cpu_best_candidate(be, feat, &c, &terms, scratch, &best);
+  return best;
 }
 
 static void search_task(void *arg, int64_t task, int thread) {
@@ -216,8 +214,7 @@ static void search_task(void *arg, int64_t task, int thread) {
   cpu_search in[GBT_MOST_TREES];
   memcpy(in, inputs_of(be, (size_t)i), (size_t)be->together.n * sizeof *in);
   for (int64_t k = beg; k < end; k++) {
-    gbt_split own = {.kind = GBT_SPLIT_NONE};
-    best_of_feature(be, in, rules, feats[k], &be->scratch.of[thread], &own);
+    const gbt_split own = best_of_feature(be, in, rules, feats[k], &be->scratch.of[thread]);
     if (gbt_contest_admits(&rules->contest, &own, rules->min_gain) && gbt_contest_beats(&rules->contest, &own, &best))
       best = own;
   }
@@ -268,15 +265,9 @@ static void left_task(void *arg, int64_t task, int thread) {
   for (int32_t k = 0; k < be->together.n; k++) {
     if (in[k].node == NULL) continue;
     cpu_search_feature(be, split->feat, scratch, &in[k]);
-    const node_codes codes = codes_of(&in[k]);
-    *rows = 0;
-    for (int32_t c = 0; c < in[k].n_bins + in[k].has_missing; c++) {
-      if (!cpu_goes_left(be, node, c)) continue;
-      const gbt_sum sum = sum_at(&codes, c);
-      to[2 * k] += sum.g;
-      to[2 * k + 1] += sum.h;
-      *rows += rows_at(&codes, c);
-    }
+    const gbt_sum left = cpu_left_of(be, node, &in[k], rows);
+    to[2 * k] = left.g;
+    to[2 * k + 1] = left.h;
   }
 }
 
@@ -311,12 +302,14 @@ static gbt_status split_nodes(gbt_ctx *ctx, cpu_backend *be, cpu_split_job *job,
 /* ---- what it means for each tree ---- */
 
 /* The gain of the split of node i in each tree, to t->gain; 0 where the tree keeps the value of the node. */
-static void rate_trees(cpu_backend *be, int32_t id, size_t i) {
+static void rate_trees(const node_job *job, size_t i) {
+  const cpu_backend *be = job->be;
   const cpu_together *t = &be->together;
   const gbt_split *best = &t->node[i].best;
+  if (best->kind == GBT_SPLIT_NONE) return;
   const gbt_reg reg = reg_of(be, (gbt_split_kind)best->kind);
   const int64_t *left = t->left + i * left_words(be);
-  double *gain = t->gain + (size_t)id * (size_t)t->n, sum = 0.0;
+  double *gain = t->gain + (size_t)job->search->node[i] * (size_t)t->n, sum = 0.0;
   cpu_search *in = inputs_of(be, i);
   for (int32_t k = 0; k < t->n; k++) {
     gain[k] = 0.0;
@@ -390,14 +383,14 @@ gbt_status cpu_together_search(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   size_t n;
   cpu_turn_to(be, 0);
   GBT_TRY(cpu_list_features(ctx, be, &job, &n, err));
-  GBT_TRY(make_inputs(be, &job, n, err));
-  make_rules(be, n);
+  node_job nodes = {.be = be, .search = &job, .n = n};
+  GBT_TRY(make_inputs(ctx, &nodes, err));
+  GBT_TRY(each_node(ctx, &nodes, make_rules, be->together.n, err));
   const double ns = 3.0 * (double)n * be->layout->n_slots * be->together.n;
   GBT_TRY(cpu_parallel(ctx, (int64_t)n * job.n_runs, ns, search_task, &job, err));
   GBT_TRY(choose_splits(ctx, be, &job, n, err));
   GBT_TRY(split_nodes(ctx, be, &job, n, err));
-  for (size_t i = 0; i < n; i++)
-    if (be->together.node[i].best.kind != GBT_SPLIT_NONE) rate_trees(be, job.node[i], i);
+  GBT_TRY(each_node(ctx, &nodes, rate_trees, be->together.n, err));
   GBT_TRY(put_left_rows(be, &job, n, err));
   for (int32_t k = 0; k < be->together.n; k++) {
     cpu_turn_to(be, k);

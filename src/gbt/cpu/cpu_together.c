@@ -127,6 +127,14 @@ void cpu_together_join(const cpu_backend *be, int32_t feat) {
 
 /* ---- the order of levels ---- */
 
+void cpu_together_add(const cpu_backend *be, int32_t k, const cpu_search *in, double *g, double *h) {
+  const double direction = be->together.by->direction[k];
+  for (int32_t c = 0; c < in->n_bins; c++) {
+    g[c] += direction * ((double)in->sum[c].g * in->unit.g);
+    h[c] += (double)in->sum[c].h * in->unit.h;
+  }
+}
+
 void cpu_together_ratios(const cpu_backend *be, int32_t n, double *g, const double *h) {
   for (int32_t c = 0; c < n; c++) {
     const double down = h[c] / (double)be->together.n + be->params->cat_smooth;
@@ -140,11 +148,7 @@ static void add_task(void *arg, int64_t task, int thread) {
   const int32_t feat = be->split.tree_feats[task];
   cpu_search in;
   if (!cpu_layer_orders(be, feat, &be->scratch.of[thread], &in)) return;
-  double *g = t->g + be->layer.beg[feat], *h = t->h + be->layer.beg[feat];
-  for (int32_t c = 0; c < in.n_bins; c++) {
-    g[c] += t->by->direction[t->at] * ((double)in.sum[c].g * in.unit.g);
-    h[c] += (double)in.sum[c].h * in.unit.h;
-  }
+  cpu_together_add(be, t->at, &in, t->g + be->layer.beg[feat], t->h + be->layer.beg[feat]);
 }
 
 static void order_task(void *arg, int64_t task, int thread) {

@@ -70,6 +70,9 @@ void cpu_together_join(const struct cpu_backend *be, int32_t feat);
 /* Histograms of all roots are there: levels of sets in order of the gradients along the direction. */
 gbt_status cpu_together_order(gbt_ctx *ctx, struct cpu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
+/* Adds the sums of the codes of in->feat, of tree k, to g along the direction and to h. */
+void cpu_together_add(const struct cpu_backend *be, int32_t k, const cpu_search *in, double *g, double *h);
+
 /* g, h: sums of n codes over all trees, along the direction and of hessians. To g: by what levels are put in order. */
 void cpu_together_ratios(const struct cpu_backend *be, int32_t n, double *g, const double *h);
 

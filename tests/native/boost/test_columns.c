@@ -207,6 +207,35 @@ static void columns_of_several_widths(void) {
       if (!widths_of_columns(far, (gbt_policy_kind)policy)) test_note("policy %d, column %d", policy, (int)far + 1);
 }
 
+/* Histograms of all trees share the memory that is allowed (an assertion of cpu_hist_pool.c): where it is too little,
+ * nodes lose theirs in all trees, and their children are built from rows. */
+static void trees_share_the_memory_of_histograms(void) {
+  enum { ROWS = 1000, COLUMNS = 12, OUTPUTS = 8 };
+  made *m = made_new(4, ROWS, COLUMNS, (const made_kind[COLUMNS]){MADE_BELL, MADE_HOLES, MADE_FACTOR});
+  made_columns(m, GBT_OBJ_SQUARED_ERROR, OUTPUTS, 0, 7);
+  for (int how = 0; how < 6; how++) {
+    const int policy = how / 2;
+    train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, OUTPUTS, 2);
+    gbt_params *p = &job.spec.params;
+    job.max_bin = how % 2 ? 1000 : 255; /* as much as 16 nodes of all trees have together, or too much for that */
+    p->multi_strategy = 1;
+    p->grow_policy = policy;
+    p->max_depth = policy == GBT_LOSSGUIDE ? 0 : 8;
+    p->max_leaves = policy == GBT_LOSSGUIDE ? 120 : 0;
+    p->min_data_in_leaf = 1 + how % 2;
+    p->hist_memory = 1;
+    trained *a = train(&job, &(train_how){1, 0, GBT_SIMD_AUTO, NULL}), *b = train_naively(&job);
+    p->hist_memory = 1024;
+    trained *c = train(&job, &(train_how){3, 7, GBT_SIMD_SCALAR, NULL});
+    int ok = CHECK(a != NULL && b != NULL && c != NULL) && CHECK(a->forest->n_nodes > 200);
+    ok = ok && CHECK(a->n_slots * 16.0 * (how % 2 ? 16.0 : 60.0) > 1048576.0);
+    ok = ok && same_trained(a, b) && same_trained(a, c);
+    if (!ok) test_note("policy %d, %d bins", policy, (int)job.max_bin);
+    trained_free(a), trained_free(b), trained_free(c);
+  }
+  made_free(m);
+}
+
 static train_job job_of_two(made *m, int32_t K, int policy) {
   train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, K, 6);
   job.spec.params.multi_strategy = K > 1;
@@ -343,6 +372,7 @@ void suite_columns(void) {
   RUN(levels_share_splits_as_the_naive_ones);
   RUN(sizes_do_not_count);
   RUN(columns_of_several_widths);
+  RUN(trees_share_the_memory_of_histograms);
   RUN(columns_in_any_order);
   RUN(metrics_of_all_columns);
   RUN(metrics_that_a_column_lacks);

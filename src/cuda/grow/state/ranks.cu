@@ -17,6 +17,7 @@
 #include "ops.cuh"
 
 extern "C" {
+#include "../../../gbt/base/parallel.h"
 #include "../../../gbt/objective/renewal.h"
 }
 
@@ -38,6 +39,27 @@ static gbt_status find_free(int32_t device, const gbt_backend_spec *spec, int64_
   return GBT_OK;
 }
 
+/* Cells [0, n) of `to` become those of `from`, or 1 where that is NULL. */
+struct cell_job {
+  uint64_t *to;
+  const uint64_t *from;
+  size_t n;
+};
+
+enum : size_t { TASK_CELLS = (size_t)1 << 18 };
+
+static void cell_task(void *arg, int64_t task, int thread) {
+  const cell_job *job = (const cell_job *)arg;
+  const size_t beg = (size_t)task * TASK_CELLS, end = job->n - beg < TASK_CELLS ? job->n : beg + TASK_CELLS;
+  (void)thread;
+  for (size_t i = beg; i < end; i++) job->to[i] = job->from != NULL ? job->from[i] : 1;
+}
+
+static gbt_status put_cells(gbt_ctx *ctx, uint64_t *to, const uint64_t *from, size_t n, gbt_error *err) {
+  cell_job job = {to, from, n};
+  return gbt_parallel(ctx, (int64_t)((n + TASK_CELLS - 1) / TASK_CELLS), cell_task, &job, err);
+}
+
 /* Whole weights of each column; those of columns where all weigh 1 are only there where another column's are. */
 static gbt_status weigh_columns(gbt_ctx *ctx, const gbt_backend_spec *spec, uint64_t **out, gbt_error *err) {
   const gbt_rows *rows = &spec->data[0]->rows;
@@ -48,9 +70,9 @@ static gbt_status weigh_columns(gbt_ctx *ctx, const gbt_backend_spec *spec, uint
     gbt_status status = gbt_renewal_weights(ctx, &spec->objective, &its, &own, err);
     if (status == GBT_OK && own != NULL && *out == NULL) {
       status = gbt_mem_array(&ctx->mem, all, sizeof **out, out, err);
-      for (size_t i = 0; status == GBT_OK && i < all; i++) (*out)[i] = 1;
+      if (status == GBT_OK) status = put_cells(ctx, *out, NULL, all, err);
     }
-    if (status == GBT_OK && own != NULL && n > 0) memcpy(*out + (size_t)k * n, own, n * sizeof *own);
+    if (status == GBT_OK && own != NULL) status = put_cells(ctx, *out + (size_t)k * n, own, n, err);
     gbt_mem_free(&ctx->mem, own);
     GBT_TRY(status);
   }
