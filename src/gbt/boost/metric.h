@@ -11,8 +11,8 @@ struct gbt_queries;  /* joint/queries.h */
 struct gbt_timeline; /* joint/timeline.h */
 struct gbt_cox;      /* joint/cox.h */
 
-/* What metrics need in addition to the rows, made once for a data set. Parts that are NULL, except hazards, are made
- * when a metric needs them. */
+/* Data that metrics need in addition to the rows, made once for a data set. Parts that are NULL, except hazards, are
+ * made when a metric needs them. */
 typedef struct gbt_metric_aids {
   const struct gbt_queries *queries;
   const struct gbt_timeline *timeline; /* by strata */

@@ -30,7 +30,7 @@ gbt_status cu_select(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
  * built next, but plans the leaves. */
 gbt_status cu_partition(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
-/* Whether the step that was issued last is the last one, and k_partition was told so. */
+/* Whether the step that was issued last is the last one, and k_partition knows it. */
 static inline int cu_last_step_is_known(const cu_backend *be) {
   return be->bounds.looks == 0 && be->view.ahead == 0 && be->depth > 0 && be->depth >= be->bounds.max_steps;
 }
