@@ -134,7 +134,8 @@ as_tibble_if_there <- function(x) {
 #' the response, to the bit where no `exp()` is in it; of models imported from XGBoost, which adds in float32, to about
 #' 6 digits. Models have up to 2,000 trees of 60 layers. dbplyr and orbital write numbers with 15 digits, by which a row
 #' next to a threshold may go another way: `gbt_export(model, "model.sql")` writes all digits, and several outputs.
-#' `tidypredict::tidypredict_test(model, data)` compares the expression with `predict()`.
+#' `tidypredict::tidypredict_test(model, data)` compares the expression with `predict()`. `orbital::orbital()` takes
+#' fits of parsnip and workflows: numbers, and the classes and probabilities of two classes.
 #'
 #' @section knitr:
 #' A model that is printed in a document is shown as [print()] shows it. `kable(model)` is the table of

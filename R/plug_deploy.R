@@ -1,4 +1,4 @@
-# A model as an expression of columns, for tidypredict and orbital, which asks it. It is registered when tidypredict is
+# A model as an expression of columns, for tidypredict and orbital. Methods are registered when these packages are
 # loaded. Packages that save models (bundle, butcher) need no methods: a model is a value, and holds no data.
 
 #' @exportS3Method tidypredict::tidypredict_fit
@@ -51,6 +51,22 @@ tidypredict_test.gbt <- function(model, df = NULL, threshold = 1e-12, include_in
     message = sprintf("tidypredict test results\nDifference threshold: %s\n%s\n", format(threshold), text),
     alert = any(above)
   ))
+}
+
+# orbital replaces the names that begin with orbital_tmp. lvl: the classes, in the order of the factor.
+#' @exportS3Method orbital::orbital
+orbital.gbt <- function(x, ..., mode = "regression", type = "class", lvl = NULL) {
+  made <- tidypredict_fit.gbt(x)
+  if (!identical(mode, "classification")) return(made)
+  if (!is_texts(lvl) || length(lvl) != 2L) {
+    stop_unsupported(paste("an expression of columns has the classes of a model of two classes; use",
+                           "gbt_export(model, \"model.sql\")"))
+  }
+  second <- deparse1(made, control = "digits17")
+  of_class <- vapply(lvl, deparse, "", USE.NAMES = FALSE)
+  class <- sprintf("dplyr::case_when(%s > 0.5 ~ %s, TRUE ~ %s)", second, of_class[2L], of_class[1L])
+  c(if ("class" %in% type) c(orbital_tmp_class_name = class),
+    if ("prob" %in% type) c(orbital_tmp_prob_name1 = sprintf("1 - (%s)", second), orbital_tmp_prob_name2 = second))
 }
 
 # Refuses models that no expression of columns can be.

@@ -41,6 +41,30 @@ test_that("expressions of imported models have their missing values, and their s
   }
 })
 
+test_that("orbital has numbers, and classes and probabilities of two classes", {
+  skip_if_not_installed("dplyr")
+  d <- export_data()$x
+  y <- export_data()$y
+  orbital <- getFromNamespace("orbital.gbt", "gbt")
+  evaluate <- function(text) as.vector(eval(str2lang(text), d, globalenv()))
+  numbers <- gbt_train(d, y, nrounds = 5, threads = 1)
+  expect_identical(orbital(numbers, mode = "regression", type = "numeric", separate_trees = FALSE, prefix = ".pred"),
+                   expression_of(numbers))
+  levels <- c("no \"x\"", "yes")
+  two <- gbt_train(d, factor(y > 3, labels = levels), nrounds = 5, threads = 1)
+  both <- orbital(two, mode = "classification", type = c("class", "prob"), lvl = levels)
+  expect_named(both, c("orbital_tmp_class_name", "orbital_tmp_prob_name1", "orbital_tmp_prob_name2"))
+  expect_identical(evaluate(both[["orbital_tmp_class_name"]]), as.character(predict(two, d, type = "class")))
+  share <- predict(two, d)
+  expect_equal(evaluate(both[["orbital_tmp_prob_name1"]]), unname(1 - share), tolerance = 1e-14)
+  expect_equal(evaluate(both[["orbital_tmp_prob_name2"]]), unname(share), tolerance = 1e-14)
+  expect_identical(orbital(two, mode = "classification", lvl = levels), both[1])
+  for (lvl in list(NULL, NA, "a", c("a", "b", "c"), 1:2)) {
+    expect_error(orbital(two, mode = "classification", type = "class", lvl = lvl), "two classes.*model\\.sql",
+                 class = "gbt_error_unsupported")
+  }
+})
+
 test_that("expressions of logical columns and dates, and what expressions cannot say", {
   skip_if_not_installed("dplyr")
   i <- seq_len(200)
