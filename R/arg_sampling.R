@@ -57,7 +57,7 @@
 #' * `mvs_reg`: With `"mvs"`: the weight of squared hessians. Below 0 it is estimated: the mean square of the leaf
 #'   values of the previous round.
 #' * `bagging_temperature`: With `"bayesian"`: how much weights differ; 0 for equal weights.
-#' * `colsample_bylevel`, `colsample_bynode`: Share of the tree's features that is drawn for each level, and for each
+#' * `colsample_bylevel`, `colsample_bynode`: Share of the tree's features that is drawn for each layer, and for each
 #'   node.
 #' * `mtry`: Number of features drawn for each tree, instead of `colsample_bytree`. Not if `cat_method` adds features.
 #' * `feature_weights`: Weights by which `colsample_*` draw features: numbers named by feature; others have 1. Features

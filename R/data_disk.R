@@ -56,7 +56,7 @@ check_new_folders <- function(path) {
   full <- full_paths(path)
   fail <- function(why, i) stop(gbt_error("io", sprintf(why, path[i]), path[i]))
   if (suppressWarnings(file.exists(file.path(full[1L], "gbt-dataset")))) {
-    fail("\"%s\" holds a data set already; open it with gbt_open(), or give another folder", 1L)
+    fail("\"%s\" already contains a data set; open it with gbt_open(), or give another folder", 1L)
   }
   no_folder <- suppressWarnings(file.exists(full) & !dir.exists(full))
   if (any(no_folder)) fail("\"%s\" is a file; give a folder (a new one is created)", which(no_folder)[1L])

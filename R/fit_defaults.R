@@ -390,9 +390,9 @@ chosen_lines <- function(values, by) {
 #'
 #' @section Race:
 #' No shape of trees is best for all data. So gbt trains two or three shapes for a few rounds with a large `eta` on some
-#' of the rows, and chooses by the loss on other rows: symmetric trees with six levels, or best-first trees
+#' of the rows, and chooses by the loss on other rows: symmetric trees with six layers, or best-first trees
 #' (`"lossguide"`) with 64 leaves if their loss is lower by 0.3 percent. If it is lower by 3 percent, depthwise trees
-#' with eight levels are tried as well, and must be 2 percent better than these. Symmetric trees are trained for at most
+#' with eight layers are tried as well, and must be 2 percent better than these. Symmetric trees are trained for at most
 #' 100 rounds, others for 50, with `eta` 0.3, on at most 20,000 rows and 60 percent of all rows. A shape that is clearly
 #' worse after 20, 30 or 40 percent of its rounds is stopped, and early stopping applies as in training. A race takes 3
 #' to 20 percent of the time of most trainings, and up to 30 percent of those that stop after few rounds
@@ -409,7 +409,7 @@ chosen_lines <- function(values, by) {
 #' that a share of `valid` holds out do not count. There is none with `preset = "fast"`, with `init_model`, and if you
 #' give `colsample_bynode`, `num_parallel_tree` or `boosting`. Only shapes with the values that you give are compared:
 #' with `max_depth` up to 8, symmetric and depthwise trees of this depth; with `grow_policy = "depthwise"`, six and
-#' eight levels. To train without a race, give the whole shape: `grow_policy = "symmetric"` or `"lossguide"`, or
+#' eight layers. To train without a race, give the whole shape: `grow_policy = "symmetric"` or `"lossguide"`, or
 #' `"depthwise"` with `max_depth`. With `max_seconds` a race takes at most a tenth of this time; if that is too short,
 #' rules decide. `verbose = 1` shows the losses, and `model$race` has them.
 #'

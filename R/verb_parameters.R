@@ -216,8 +216,8 @@ make_parameters_table <- function() {
 #'   the response.
 #'
 #' @section Symmetric trees:
-#' With `grow_policy = "symmetric"` (oblivious trees, CatBoost's `"SymmetricTree"`) all nodes of a level use the same
-#' split: the one with the largest sum of gains over these nodes. Trees are full, up to `max_depth` levels (1 to 16) or
+#' With `grow_policy = "symmetric"` (oblivious trees, CatBoost's `"SymmetricTree"`) all nodes of a layer use the same
+#' split: the one with the largest sum of gains over these nodes. Trees are full, up to `max_depth` layers (1 to 16) or
 #' as many as fit into `max_leaves`. They predict fast and overfit less. `gamma` is the minimum sum of gains. If the
 #' split is not allowed in a node (a child would violate `min_child_weight`, `min_data_in_leaf` or a monotone
 #' constraint, or there is no gain), both children have the value of the node. Its gain in the table of nodes is then 0.

@@ -101,9 +101,8 @@ static gbt_status fail_open(const r_draft *d, int code, gbt_error *err) {
   gbt_os_why(code, why, sizeof why);
   if (gbt_os_is_denied(code) && gbt_os_may_write(d->target))
     return gbt_fail_on(err, GBT_E_IO, d->shown,
-                       "cannot write file \"%s\": no file can be made in its folder (%s), and a new one is never "
-                       "written over the old file, which a crash would destroy; save to another folder and copy the "
-                       "file, or make the folder writable",
+                       "cannot write file \"%s\": no file can be created in its folder (%s), which gbt needs to "
+                       "replace the file safely; make the folder writable, or save to another folder and copy the file",
                        d->shown, why);
   return r_fail_io(err, path_of(d), "write", code);
 }

@@ -126,8 +126,8 @@ void *r_handle_get(SEXP x, r_kind kind) {
   if (p == NULL) {
     gbt_error err;
     r_check(gbt_fail(&err, GBT_E_DATA,
-                     "this %s is gone: it was saved and read again, or came from another process, which it cannot "
-                     "survive; recreate it",
+                     "this %s cannot be used: it was saved and read again, or comes from another process; "
+                     "recreate it",
                      nouns[kind]),
             &err);
   }

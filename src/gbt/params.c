@@ -223,7 +223,7 @@ gbt_status gbt_params_check(const gbt_params *params, gbt_error *err) {
   for (int i = 0; i < N_PARAMS; i++) GBT_TRY(check_value(&infos[i], load(params, i), err));
   GBT_TRY(check_owned(params, err));
   if (params->max_depth == 0 && params->max_leaves == 0)
-    return gbt_fail_on(err, GBT_E_ARG, "max_depth", "`max_depth` and `max_leaves` are both 0: trees need one limit");
+    return gbt_fail_on(err, GBT_E_ARG, "max_depth", "`max_depth` and `max_leaves` are both 0; set one of them above 0");
   if (params->sampling_method != GBT_SAMPLE_UNIFORM) GBT_TRY(check_sampling(params, err));
   return params->grow_policy == GBT_SYMMETRIC ? check_symmetric(params, err) : GBT_OK;
 }

@@ -97,11 +97,15 @@ static gbt_status fail_mpi(gbt_mpi *mpi, int code, gbt_error *err) {
   if (gbt_mpi_survives(mpi->library)) {
     gbt_mpi_revoke(mpi->library, mpi->group);
     gbt_mpi_revoke(mpi->library, mpi->of_moves); /* some may wait there */
-    return gbt_fail(err, GBT_E_DEVICE, "rank %d of %d has lost another one, whose process has ended (error %d of MPI)",
+    return gbt_fail(err, GBT_E_DEVICE,
+                    "rank %d of %d: the process of another rank has ended (MPI error %d); start the "
+                    "job again",
                     mpi->comm.rank, mpi->comm.size, code);
   }
-  return gbt_fail(err, GBT_E_DEVICE, "rank %d of %d has lost the others: MPI reports error %d", mpi->comm.rank,
-                  mpi->comm.size, code);
+  return gbt_fail(err, GBT_E_DEVICE,
+                  "rank %d of %d: the connection to the others failed (MPI error %d); start the job "
+                  "again",
+                  mpi->comm.rank, mpi->comm.size, code);
 }
 
 /* Waits until all of them are complete. code: what starting the last one returned. */
@@ -132,8 +136,8 @@ static gbt_status wait_for(gbt_mpi *mpi, int code, pending *all, gbt_error *err)
 
 static gbt_status check_here(const gbt_mpi *mpi, gbt_error *err) {
   if (!mpi->lost) return GBT_OK;
-  return gbt_fail(err, GBT_E_DEVICE, "rank %d of %d has lost the others before; start the job again", mpi->comm.rank,
-                  mpi->comm.size);
+  return gbt_fail(err, GBT_E_DEVICE, "rank %d of %d: the connection to the others failed before; start the job again",
+                  mpi->comm.rank, mpi->comm.size);
 }
 
 /* ---- the operations ---- */
@@ -460,10 +464,10 @@ static gbt_status join_ranks(const gbt_mpi_spec *spec, gbt_mpi_handle whole, gbt
   if (code == 0) code = gbt_mpi_size(m, mpi->group, &mpi->comm.size);
   if (code != 0 && spec->group != NULL)
     return gbt_fail_on(err, GBT_E_ARG, "comm",
-                       "`comm` = %d is the number of no communicator (error %d of MPI); give Rmpi::mpi.comm.c2f() of "
+                       "`comm` = %d is not the number of a communicator (MPI error %d); give Rmpi::mpi.comm.c2f() of "
                        "one, or pbdMPI::comm.c2f()",
                        (int)*spec->group, code);
-  if (code != 0) return gbt_fail(err, GBT_E_DEVICE, "MPI makes no communicator: error %d", code);
+  if (code != 0) return gbt_fail(err, GBT_E_DEVICE, "MPI cannot create a communicator (error %d)", code);
   mpi->comm = (gbt_comm){.rank = mpi->comm.rank,
                          .size = mpi->comm.size,
                          .state = mpi,

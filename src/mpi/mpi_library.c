@@ -110,7 +110,7 @@ static gbt_status open_named(const char *path, void *loaded, void **out, gbt_err
   if (loaded != NULL)
     return gbt_fail_on(err, GBT_E_ARG, "library",
                        "this R process uses the MPI library \"%s\" already, and a second one, \"%s\", would crash it; "
-                       "leave out `library`, or start R again",
+                       "leave out `library`, or restart R",
                        file_of(loaded), path);
   return gbt_fail_on(err, GBT_E_UNSUPPORTED, "library",
                      "the MPI library \"%s\" cannot be opened (%s); where it needs libraries of its own folder, set "
@@ -214,7 +214,7 @@ static gbt_status find_functions(gbt_mpi_library *m, void *library, gbt_error *e
 static gbt_status start(gbt_mpi_library *m, double seconds, gbt_error *err) {
   int yes = 0, level, failed;
   if (m->finalized(&yes) != 0 || yes)
-    return gbt_fail(err, GBT_E_DEVICE, "MPI has ended in this process and cannot be started again; start R again");
+    return gbt_fail(err, GBT_E_DEVICE, "MPI has ended in this process and cannot be started again; restart R");
   if (m->initialized(&yes) != 0) yes = 0;
   if (!yes) {
     if (gbt_mpi_launched() > 1) gbt_mpi_watch(seconds);

@@ -81,7 +81,7 @@ test_that("auto takes the cpu for what a device refuses", {
   refused <- list(list(cbind(mpg, qsec) ~ wt + hp, multi_strategy = shared),
                   list(objective = "quantile", quantile_alpha = c(0.1, 0.9), multi_strategy = shared, sketch = "none"))
   for (its in refused) {
-    expect_error(do.call(train, c("cuda", its)), "is not offered on the device|are not offered on the device")
+    expect_error(do.call(train, c("cuda", its)), "works only on the CPU")
     expect_same_bytes(do.call(train, c("auto", its))$state, do.call(train, c("cpu", its))$state)
   }
   classes <- function(device) {
@@ -141,7 +141,7 @@ test_that("out of device memory is an error that gives all back", {
   before <- gbt_info()$cuda$free_bytes
   withr::with_envvar(c(SIMT_MEMORY = "4096"), {
     e <- expect_error(train(device = "cuda"), class = "gbt_error_memory")
-    expect_match(conditionMessage(e), "out of device memory: .* MB were asked for, .* are free; .*device = \"cpu\"")
+    expect_match(conditionMessage(e), "out of device memory: .* MB are needed, .* are free; .*device = \"cpu\"")
   })
   invisible(gc())
   expect_identical(gbt_info()$cuda$free_bytes, before)

@@ -63,7 +63,7 @@ test_that("mistakes with folders are named", {
   at <- folder()
   path <- file.path(at, "bins")
   gbt_data(x, y, path = path, threads = 1)
-  expect_error(gbt_data(x, y, path = path, threads = 1), "data set already; open it with gbt_open()", fixed = TRUE,
+  expect_error(gbt_data(x, y, path = path, threads = 1), "a data set; open it with gbt_open()", fixed = TRUE,
                class = "gbt_error_io")
   expect_error(gbt_open(file.path(at, "none")), "there is no folder", class = "gbt_error_data")
   expect_error(gbt_open(at), "holds no data set of gbt", class = "gbt_error_io")
@@ -107,7 +107,7 @@ test_that("bins may be in several folders, and packed", {
   file <- function(k) list.files(path[k], "^pages", full.names = TRUE)
   expect_match(file(2), "pages-[0-9a-f]{16}-2of3[.]bin$")
   expect_error(gbt_open(path[-2]), basename(file(2)), fixed = TRUE, class = "gbt_error_io")
-  expect_error(gbt_open(path[-1]), "hold no data set", class = "gbt_error_io")
+  expect_error(gbt_open(path[-1]), "contain no data set", class = "gbt_error_io")
   moved <- file.path(at, c("m", "n", "o"))
   expect_true(all(file.rename(path, moved)))
   expect_identical(trees(gbt_open(moved[c(2, 3, 1)], threads = 1)), want)
@@ -138,7 +138,7 @@ test_that("mistakes with several folders and with compression are named", {
   info$codecs <- here
   expect_output(print(info), "compression +none in this build")
   for (codec in names(which(!available_codecs()))) {
-    expect_error(gbt_data(x, path = path, compress = codec), "which this build of gbt lacks",
+    expect_error(gbt_data(x, path = path, compress = codec), "which this build of gbt does not support",
                  class = "gbt_error_unsupported")
   }
 })

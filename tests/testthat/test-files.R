@@ -114,7 +114,7 @@ test_that("a file in a folder that cannot be written to stays, and the error say
   Sys.chmod(folder, "0555")
   withr::defer(Sys.chmod(folder, "0755"))
   skip_if(file.access(folder, 2) == 0, "root may write everywhere")
-  expect_error(gbt_save(large, file), "never written over the old file", class = "gbt_error_io")
+  expect_error(gbt_save(large, file), "to replace the file safely", class = "gbt_error_io")
   expect_identical(bytes_of_file(file), bytes_to_save(small))
   expect_error(gbt_save(large, file.path(folder, "new.gbt")), "cannot write", class = "gbt_error_io")
 })

@@ -106,7 +106,7 @@ test_that("what cannot be is an error that names the parameter", {
   says("0 for all classes", subsample = c(no = 0, yes = 0))
   says("give one share of all rows", subsample = c(a = 1, b = 0.5), y = d()$number)
   says("are quantiles", sampling_method = "goss", y = d()$number, objective = "absolute_error", class = "unsupported")
-  says("same probability", sampling_method = "bayesian", boosting = "ordered", class = "unsupported")
+  says("needs `sampling_method", sampling_method = "bayesian", boosting = "ordered", class = "unsupported")
   expect_error(gbt_train(d()$x, d()$number, objective = "cross_entropy", subsample = c(1, 0.5)),
                class = "gbt_error")
 })

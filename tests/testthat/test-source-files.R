@@ -367,7 +367,7 @@ test_that("a folder that cannot be written to is refused before rows are read", 
   gbt_data(rows, path = bins, threads = 1)
   read <- 0
   for (path in list(bins, c(bins, file.path(folder, "more")))) {
-    expect_error(gbt_data(rows, path = path, threads = 1), "holds a data set already", class = "gbt_error_io")
+    expect_error(gbt_data(rows, path = path, threads = 1), "already contains a data set", class = "gbt_error_io")
   }
   file <- withr::local_tempfile(lines = "a", tmpdir = folder)
   expect_error(gbt_data(rows, path = file, threads = 1), "is a file; give a folder", class = "gbt_error_io")

@@ -72,7 +72,7 @@ gbt_status cu_failed(cudaError_t code, const char *what, gbt_error *err) {
   case CU_MEMORY:
     return gbt_fail_device(
         err, GBT_E_MEM,
-        "out of device memory (%.*s); end what else runs on the device, or train on fewer rows or columns", n, what);
+        "out of device memory (%.*s); end other programs on the device, or train on fewer rows or columns", n, what);
   case CU_DRIVER:
     return gbt_fail_device(err, GBT_E_DEVICE, "the NVIDIA driver is too old (%.*s: %s); update it", n, what, text);
   case CU_NO_DEVICE:
@@ -85,7 +85,8 @@ gbt_status cu_failed(cudaError_t code, const char *what, gbt_error *err) {
         n, what, text);
   case CU_BUSY:
     return gbt_fail_device(err, GBT_E_DEVICE,
-                           "the device is busy (%.*s: %s); another program may hold it for itself: wait for it", n,
+                           "the device is busy (%.*s: %s); another program may have exclusive use of it: wait until it "
+                           "ends", n,
                            what, text);
   case CU_IMAGE:
     return gbt_fail_device(err, GBT_E_DEVICE,
@@ -93,10 +94,11 @@ gbt_status cu_failed(cudaError_t code, const char *what, gbt_error *err) {
                            "--configure-args='--with-cuda-arch=...' naming its compute capability",
                            n, what, text);
   case CU_LOST:
-    return gbt_fail_device(err, GBT_E_DEVICE, "the device was lost (%.*s: %s); restart R before it is used again", n,
+    return gbt_fail_device(err, GBT_E_DEVICE, "the connection to the device was lost (%.*s: %s); restart R before you "
+                                              "use it again", n,
                            what, text);
   default:
-    return gbt_fail_device(err, GBT_E_DEVICE, "CUDA refused a call (%.*s: %s, error %d)", n, what, text, (int)code);
+    return gbt_fail_device(err, GBT_E_DEVICE, "a call of CUDA failed (%.*s: %s, error %d)", n, what, text, (int)code);
   }
 }
 
@@ -114,8 +116,8 @@ static gbt_status cu_no_room(size_t bytes, gbt_error *err) {
   }
   return gbt_fail_device(
       err, GBT_E_MEM,
-      "out of device memory: %.1f MB were asked for, %.1f MB of %.1f MB are free; end what else runs on "
-      "the device, train on fewer rows or columns or lower `max_bin`",
+      "out of device memory: %.1f MB are needed, %.1f MB of %.1f MB are free; end other programs on the device, train "
+      "on fewer rows or columns or lower `max_bin`",
       cu_mb(bytes), cu_mb(free_bytes), cu_mb(total));
 }
 
@@ -131,8 +133,8 @@ gbt_status cu_alloc(cu_memory *memory, size_t n, size_t size, void *out, gbt_err
   if (!has_room(memory, bytes))
     return gbt_fail_device(
         err, GBT_E_MEM,
-        "the limit of %.1f MB of device memory is reached: %.1f MB are in use, %.1f MB more were asked "
-        "for; raise the limit, train on fewer rows or columns or lower `max_bin`",
+        "the limit of %.1f MB of device memory is reached: %.1f MB are in use, %.1f MB more are needed; raise "
+        "`device_memory`, train on fewer rows or columns or lower `max_bin`",
         cu_mb(memory->limit), cu_mb(memory->bytes), cu_mb(bytes));
   cudaError_t code = cudaMalloc(at, bytes > 0 ? bytes : 1);
   if (code != cudaSuccess) {

@@ -88,7 +88,8 @@ gbt_status cu_sort_room(uint64_t n, int with_values, size_t *bytes, gbt_error *e
   *bytes = 0;
   if (n > UINT32_MAX)
     return gbt_fail_device(err, GBT_E_DEVICE,
-                           "a column has %llu values, and the device sorts less than 2^32 of them; train on fewer rows",
+                           "a column has %llu values; the device can sort fewer than 2^32; train on fewer rows, or use "
+                           "the CPU",
                            (unsigned long long)n);
   CU_TRY(cu_radix_sort(nullptr, bytes, key, with_values ? value : nullptr, (uint32_t)n, 64, &at, 0));
   return GBT_OK;

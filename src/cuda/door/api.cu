@@ -31,13 +31,13 @@ static gbt_status cu_look_driver(gbt_device_info *out, gbt_error *err) {
   if (driver <= 0)
     return gbt_fail_device(
         err, GBT_E_DEVICE,
-        "no NVIDIA driver was found; install one and see that `nvidia-smi` lists the GPU (a container "
-        "must be started with access to it)");
+        "no NVIDIA driver was found; install one and check that `nvidia-smi` lists the GPU (start a container with "
+        "access to it)");
   if (driver / 1000 < runtime / 1000)
     return gbt_fail_device(
         err, GBT_E_DEVICE,
-        "the NVIDIA driver is too old: it knows CUDA %d.%d, and gbt was built with CUDA %d.%d; update "
-        "the driver, or install gbt again with an older CUDA toolkit",
+        "the NVIDIA driver is too old: it supports CUDA %d.%d, and gbt was built with CUDA %d.%d; update the driver, "
+        "or install gbt again with an older CUDA toolkit",
         driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
   return GBT_OK;
 }

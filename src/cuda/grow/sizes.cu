@@ -108,8 +108,8 @@ static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
   if (gbt_policy_one_split(gbt_policy_of(p)) && fit < step)
     return gbt_fail_device(
         err, GBT_E_MEM,
-        "layers of %lld nodes are too many for the device's search in so many features and levels of "
-        "factors; lower `max_depth`",
+        "with this number of features and levels, the device cannot search splits for layers of %lld nodes; lower "
+        "`max_depth`",
         (long long)step);
   plan_steps(be, most, fit == step || v->ahead > 0);
   v->max_step = (int32_t)fit;

@@ -17,7 +17,7 @@ static gbt_status check_regular(const gbt_file *file, gbt_error *err) {
   if (code != 0) return fail_io(err, file->path, "open", code);
   if (info.kind == GBT_OS_IS_FILE) return GBT_OK;
   return gbt_fail_on(err, GBT_E_IO, file->path,
-                     "\"%s\" is not a file but a folder, a pipe or a device; remove it, or give another place",
+                     "\"%s\" is not a file but a folder, a pipe or a device; remove it, or give another path",
                      file->path);
 }
 

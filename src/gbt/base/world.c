@@ -14,7 +14,7 @@ gbt_status gbt_world_open(const gbt_mem *mem, int size, gbt_world **out, gbt_err
   (void)mem, (void)size;
   *out = NULL;
   return gbt_fail_on(err, GBT_E_UNSUPPORTED, "devices",
-                     "this build has no threads, which several devices need; give one");
+                     "this build of gbt has no threads, which several devices need; give one device");
 }
 
 void gbt_world_close(gbt_world *world) { (void)world; }

@@ -266,7 +266,8 @@ static gbt_status take_forest(reader *r, gbt_trainer *tr, uint64_t n_trees, gbt_
   }
   if (status == GBT_OK && !same_shape(view, &own))
     status = gbt_fail_on(err, GBT_E_FORMAT, r->path,
-                         "\"%s\" has trees of another form: it is damaged, or of an earlier version of gbt; remove it",
+                         "\"%s\" has trees of another form: it is damaged, or from an earlier version of gbt; "
+                         "remove it",
                          r->path);
   if (status == GBT_OK && view->n_trees != n_trees) status = damaged(r, err);
   if (status == GBT_OK) {
@@ -285,7 +286,7 @@ static gbt_status take_eta(reader *r, const gbt_trainer *tr, int64_t n_rounds, g
     if (eta[i] != gbti_eta_of(tr, i))
       status = gbt_fail_on(err, GBT_E_ARG, "eta",
                            "\"%s\" belongs to another training: `eta` of round %lld was %g and is %g now; remove it to "
-                           "begin anew, or give another place",
+                           "start again, or give another folder",
                            r->path, (long long)i + 1, eta[i], gbti_eta_of(tr, i));
   gbt_mem_free(&tr->mem, eta);
   return status;
@@ -406,7 +407,7 @@ static gbt_status resume(gbt_ctx *ctx, gbt_trainer *tr, reader *r, uint8_t **not
   if (r->head.identity != tr->identity)
     return gbt_fail_on(err, GBT_E_ARG, "checkpoint",
                        "\"%s\" belongs to another training: data, their order, parameters or the seed have changed; "
-                       "remove it to begin anew, or give another place",
+                       "remove it to start again, or give another folder",
                        r->path);
   const gbt_status status = take_all(ctx, r, tr, note, n_note, err);
   tr->broken = status != GBT_OK;

@@ -25,16 +25,16 @@ static gbt_status check_columns(const gbt_trainer_spec *spec, gbt_error *err) {
     if (spec->monotone && spec->monotone[c] != 0 && gbt_is_distribution(&spec->objective))
       return gbt_fail_on(
           err, GBT_E_UNSUPPORTED, "monotone",
-          "`monotone` would constrain the trees of both parameters of the objective \"%s\", the width of the "
-          "distribution as well as its mean; leave `monotone` out",
+          "`monotone` cannot be used with the objective \"%s\": it would constrain both parameters of the "
+          "distribution, not only its mean; leave `monotone` out",
           gbt_objective_info_of(spec->objective.kind)->name);
     if (spec->feature_weight && !(spec->feature_weight[c] >= 0.0 && spec->feature_weight[c] < 1e300))
-      return gbt_fail_on(err, GBT_E_ARG, name, "feature weight of column `%s` must be a finite number, 0 or more",
+      return gbt_fail_on(err, GBT_E_ARG, name, "`feature_weights` of column `%s` must be a finite number, 0 or more",
                          name);
     positive += spec->feature_weight && spec->feature_weight[c] > 0.0;
   }
   if (spec->feature_weight && positive == 0)
-    return gbt_fail_on(err, GBT_E_ARG, "feature_weights", "all feature weights are 0");
+    return gbt_fail_on(err, GBT_E_ARG, "feature_weights", "`feature_weights` are all 0; at least one must be larger");
   return GBT_OK;
 }
 
@@ -129,7 +129,9 @@ static gbt_status map_groups(const gbt_mem *mem, const gbt_trainer_spec *spec, g
   list_features(schema, beg, feat);
   for (int32_t i = 0; i < n_members; i++) n += beg[spec->interact_col[i] + 1] - beg[spec->interact_col[i]];
   if (n > INT32_MAX) {
-    status = gbt_fail_on(err, GBT_E_ARG, "interactions", "the interaction groups have too many members");
+    status = gbt_fail_on(err, GBT_E_ARG, "interactions",
+                         "the groups of `interactions` have too many columns together; "
+                         "give fewer groups");
     goto done;
   }
   GBT_TRY_GOTO(gbt_mem_array(mem, (size_t)spec->n_interact + 1, sizeof *out->group_beg, &out->group_beg, err), done);

@@ -70,7 +70,9 @@ static gbt_status gather_fields(gbt_ctx *ctx, const gbt_metric_rows *of, int64_t
   for (int k = 0; k < N_ARRAYS; k++)
     if (has[k]) GBT_TRY(gather_array(ctx, mine[k], of->of.n, bytes, k, out, err));
   if (out->rows.n > UINT32_MAX)
-    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "eval_metric", "metric \"%s\" takes up to 4,294,967,295 rows",
+    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "eval_metric",
+                       "metric \"%s\" can be computed for up to 4,294,967,295 "
+                       "rows; give another metric",
                        gbt_metric_about(of->metric.kind)->name);
   return GBT_OK;
 }
@@ -257,7 +259,8 @@ gbt_status gbt_metric_risk_check(const gbt_metric *metric, const gbt_objective *
   if (rows->n == 0) return GBT_OK;
   if (rises_with_risk(objective) && rows->field[GBT_EVENT] == NULL)
     return gbt_fail_on(err, GBT_E_DATA, "event",
-                       "metric \"%s\" needs `event`, whether times are those of events, in the %s data", name, data);
+                       "metric \"%s\" needs `event` in the %s data: whether the time of a row is that of an event",
+                       name, data);
   if (objective->kind == GBT_OBJ_FINE_GRAY && metric->kind != GBT_METRIC_CONCORDANCE &&
       metric->kind != GBT_METRIC_COX_NLOGLIK)
     return gbt_fail_on(
@@ -272,8 +275,8 @@ gbt_status gbt_metric_risk_check(const gbt_metric *metric, const gbt_objective *
   for (int64_t i = 0; rows->field[GBT_EVENT] == NULL && upper != NULL && i < rows->n; i++)
     if (upper[i] != label[i] && upper[i] <= 1.7976931348623157e308)
       return gbt_fail_on(err, GBT_E_DATA, "eval_metric",
-                         "metric \"%s\" needs times that are known or censored on the right; that of row %lld of the "
-                         "%s data lies between %.15g and %.15g. Use \"aft_nloglik\"",
+                         "metric \"%s\" needs observed or right-censored times; the time of row %lld of the %s data is "
+                         "between %.15g and %.15g. Use \"aft_nloglik\"",
                          name, (long long)gbt_row_number(rows, i), data, label[i], upper[i]);
   return GBT_OK;
 }
@@ -285,7 +288,8 @@ gbt_status gbt_metric_of_risk(gbt_ctx *ctx, const gbt_metric_rows *rows, double 
   GBT_TRY(gbt_metric_any_event(ctx, &rows->of, &any, err));
   if (gbt_metric_needs_hazards(&rows->metric, &rows->objective) && rows->aids->hazards == NULL)
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "eval_metric",
-                       "metric \"%s\" needs the baseline hazard of the model, and there is none",
+                       "metric \"%s\" needs the baseline hazard of the model, and the model has none; give another "
+                       "metric",
                        gbt_metric_about(rows->metric.kind)->name);
   *out = gbt_nan();
   if (!any) return GBT_OK;

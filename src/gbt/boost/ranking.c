@@ -334,7 +334,9 @@ static gbt_status find(gbt_ctx *ctx, job *j, found *out, gbt_error *err) {
 static gbt_status job_open(gbt_ctx *ctx, job *j, gbt_error *err) {
   const size_t n = (size_t)j->n, n_threads = (size_t)ctx->n_threads;
   if (j->n > (int64_t)UINT32_MAX)
-    return gbt_fail(err, GBT_E_UNSUPPORTED, "metric \"%s\" takes up to 4,294,967,295 rows",
+    return gbt_fail(err, GBT_E_UNSUPPORTED,
+                    "metric \"%s\" can be computed for up to 4,294,967,295 rows; give another "
+                    "metric",
                     gbt_metric_about(j->how.kind)->name);
   GBT_TRY(gbt_mem_array(&ctx->mem, n, sizeof *j->keys, &j->keys, err));
   GBT_TRY(gbt_mem_array(&ctx->mem, n, sizeof *j->tmp_keys, &j->tmp_keys, err));

@@ -103,7 +103,7 @@ gbt_status gbt_ranks_check_fields(gbt_ctx *ctx, const gbt_rows *rows, gbt_error 
   GBT_TRY(gbt_comm_max_i64(ctx, flags, N_FLAGS, err));
   for (int f = 0; f < GBT_N_FIELDS; f++)
     if (f != GBT_WEIGHT && f != GBT_OFFSET && flags[GIVEN + f] && flags[LACKED + f])
-      return gbt_fail_on(err, GBT_E_ARG, gbt_field_name(f), "%s: given by some ranks only; give it on all of them",
+      return gbt_fail_on(err, GBT_E_ARG, gbt_field_name(f), "%s: only some ranks have it; give it on all ranks",
                          gbt_field_name(f));
   return GBT_OK;
 }

@@ -7,17 +7,17 @@ gbt_status gbt_sampling_check(const gbt_trainer_spec *spec, gbt_error *err) {
   const int method = (int)spec->params.sampling_method;
   if ((method == GBT_SAMPLE_MVS || method == GBT_SAMPLE_GOSS) && gbt_renews(&spec->objective))
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "sampling_method",
-                       "leaves of objective \"%s\" are quantiles, which rows drawn by their gradients would distort; "
-                       "use `sampling_method = \"uniform\"`",
+                       "the leaves of the objective \"%s\" are quantiles, which sampling by gradients would bias; use "
+                       "`sampling_method = \"uniform\"`",
                        gbt_objective_info_of(spec->objective.kind)->name);
   if (method != GBT_SAMPLE_UNIFORM && spec->params.boosting == GBT_BOOSTING_ORDERED)
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "sampling_method",
-                       "`boosting = \"ordered\"` has scores of its own for every row, so rows are drawn with the same "
-                       "probability; use `sampling_method = \"uniform\"`");
+                       "`boosting = \"ordered\"` needs `sampling_method = \"uniform\"`; give it, or use "
+                       "`boosting = \"plain\"`");
   if (spec->class_rate == NULL) return GBT_OK;
   if (gbt_has_columns(&spec->objective))
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "subsample",
-                       "`subsample` by class takes a response of one column; give one share");
+                       "`subsample` by class needs a response of one column; give one number");
   if (method != GBT_SAMPLE_UNIFORM || spec->params.subsample < 1.0)
     return gbt_fail_on(err, GBT_E_ARG, "subsample", "`subsample` by class needs `sampling_method = \"uniform\"`");
   return gbt_class_rates_check(&spec->objective, spec->class_rate, spec->n_class_rates, err);

@@ -33,24 +33,24 @@ gbt_status gbt_supporting_check(const gbt_ctx *ctx, const gbt_objective *objecti
                                 gbt_error *err) {
   if (gbt_gradients_by_host(objective))
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "boosting",
-                       "`boosting = \"ordered\"` computes gradients at scores of its own, which is not possible with a "
-                       "custom objective; use `boosting = \"plain\"`");
+                       "`boosting = \"ordered\"` cannot be combined with a custom objective; "
+                       "use `boosting = \"plain\"`");
   if (gbt_gradients_are_joint(objective))
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "boosting",
-                       "`boosting = \"ordered\"` computes gradients of single rows; the objective \"%s\" looks at %s; "
-                       "use `boosting = \"plain\"`",
+                       "`boosting = \"ordered\"` needs gradients that depend on one score; those of the objective "
+                       "\"%s\" depend on %s; use `boosting = \"plain\"`",
                        gbt_objective_info_of(objective->kind)->name,
                        gbt_is_distribution(objective) ? "both scores of a row" : "many rows");
   if (gbt_has_columns(objective))
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "boosting",
-                       "`boosting = \"ordered\"` takes a response of one column; use `boosting = \"plain\"`");
+                       "`boosting = \"ordered\"` needs a response of one column; use `boosting = \"plain\"`");
   if (!gbt_comm_is_single(ctx))
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "boosting",
-                       "`boosting = \"ordered\"` trains in one process, for small data; use `boosting = \"plain\"`");
+                       "`boosting = \"ordered\"` cannot be combined with ranks; use `boosting = \"plain\"`");
   if (train->field[GBT_TIME] != NULL && train->field[GBT_GROUP] != NULL)
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "group",
-                       "`group` and `time` are both given; `boosting = \"ordered\"` keeps either the rows of a group "
-                       "or those of later times from each other: give one of the two");
+                       "`group` and `time` are both given; `boosting = \"ordered\"` can use only one of them: leave "
+                       "one out");
   return GBT_OK;
 }
 

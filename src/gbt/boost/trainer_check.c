@@ -20,7 +20,10 @@
 static gbt_status check_set(gbt_ctx *ctx, const gbt_trainer_spec *spec, const gbt_dataset *ds, const char *name,
                             gbt_error *err) {
   if (ds->cuts != spec->train->cuts)
-    return gbt_fail(err, GBT_E_ARG, "the %s data were not made with the training data as reference", name);
+    return gbt_fail(err, GBT_E_ARG,
+                    "the %s data were not made with the training data as `reference`; make them again "
+                    "with it",
+                    name);
   const int32_t n_offset = ds->rows.n_outputs[GBT_OFFSET];
   if (n_offset > 0 && n_offset != spec->objective.n_outputs)
     return gbt_fail_on(err, GBT_E_DATA, "offset", "the offset of the %s data has %d columns; this objective needs %d",
@@ -44,13 +47,16 @@ static gbt_status check_data(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_err
   char name[32] = "train";
   if (spec->train->rows.n > INT32_MAX)
     return gbt_fail(err, GBT_E_UNSUPPORTED,
-                    "a process trains on 2,147,483,647 rows at most, and these data have %lld; train on a part of them "
-                    "(`mask`). Hosts in C may share rows out among ranks, which together may have more",
+                    "a process can train on at most 2,147,483,647 rows, and these data have %lld; train on a part of "
+                    "them (`mask`), or divide them among ranks",
                     (long long)spec->train->rows.n);
   if (spec->train->all_rows > MOST_ROWS)
     return gbt_fail(err, GBT_E_UNSUPPORTED, "the ranks have %lld rows together; up to %lld can be used",
                     (long long)spec->train->all_rows, (long long)MOST_ROWS);
-  if (spec->train->cuts->n_features == 0) return gbt_fail(err, GBT_E_DATA, "the training data have no columns");
+  if (spec->train->cuts->n_features == 0)
+    return gbt_fail(err, GBT_E_DATA,
+                    "the training data have no columns; give at "
+                    "least one");
   GBT_TRY(check_set(ctx, spec, spec->train, name, err));
   for (int32_t i = 0; i < spec->n_valid; i++) {
     snprintf(name, sizeof name, "valid %d", (int)i + 1);
@@ -80,7 +86,7 @@ static gbt_status check_metrics(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_
     }
   }
   if (spec->stop_rounds > 0 && spec->n_metrics > 0 && spec->n_valid == 0 && !spec->eval_train)
-    return gbt_fail_on(err, GBT_E_ARG, "early_stopping_rounds", "early stopping needs validation data");
+    return gbt_fail_on(err, GBT_E_ARG, "early_stopping_rounds", "`early_stopping_rounds` needs validation data");
   return GBT_OK;
 }
 
@@ -94,7 +100,7 @@ gbt_status gbt_trainer_check_init(const gbt_trainer_spec *spec, gbt_error *err) 
   const int32_t n_data = spec->train->cuts->n_features - gbt_schema_n_tables(spec->train->cuts->schema);
   if (n_init != n_data || init->n_outputs != spec->objective.n_outputs)
     return gbt_fail_on(err, GBT_E_ARG, "init_model",
-                       "the initial model has %d features and %d outputs; the data ask for %d and %d", (int)n_init,
+                       "the initial model has %d features and %d outputs; these data need %d and %d", (int)n_init,
                        (int)init->n_outputs, (int)n_data, (int)spec->objective.n_outputs);
   if (init->n_parallel != spec->params.num_parallel_tree)
     return gbt_fail_on(err, GBT_E_ARG, "num_parallel_tree",
@@ -109,7 +115,7 @@ static gbt_status check_eta(const gbt_trainer_spec *spec, gbt_error *err) {
     return gbt_fail_on(err, GBT_E_ARG, "eta", "the `eta` of the initial model is %g; it must be above 0 and at most 1",
                        spec->init_eta);
   if (spec->eta == NULL) return GBT_OK;
-  if (spec->n_eta < 1) return gbt_fail_on(err, GBT_E_ARG, "eta", "`eta` by round has no values");
+  if (spec->n_eta < 1) return gbt_fail_on(err, GBT_E_ARG, "eta", "`eta` has no values; give one for each round");
   for (int64_t r = 0; r < spec->n_eta; r++)
     if (!(spec->eta[r] > 0.0 && spec->eta[r] <= 1.0))
       return gbt_fail_on(err, GBT_E_ARG, "eta", "`eta` of round %lld is %g; it must be above 0 and at most 1",
@@ -135,8 +141,7 @@ static gbt_status check_steps(const gbt_trainer_spec *spec, gbt_error *err) {
                        (int)spec->params.leaf_iterations, gbt_objective_info_of(spec->objective.kind)->name);
   if (!gbt_gradients_by_host(&spec->objective)) return GBT_OK;
   return gbt_fail_on(err, GBT_E_UNSUPPORTED, "leaf_iterations",
-                     "`leaf_iterations` is %d; with a custom objective it must be 1, as further steps need "
-                     "gradients at scores that its functions are not called for",
+                     "`leaf_iterations` is %d; with a custom objective it must be 1",
                      (int)spec->params.leaf_iterations);
 }
 
@@ -171,9 +176,8 @@ static gbt_status check_device_shares(const gbt_trainer_spec *spec, gbt_error *e
                        together ? "both" : "that, leave `grow_policy` out");
   if (!together) return GBT_OK;
   return gbt_fail_on(err, GBT_E_UNSUPPORTED, "sketch",
-                     "trees that grow by the sum of the gains of all outputs (`sketch = \"none\"`, the default of up "
-                     "to %d columns) are not offered on the device; give `sketch = \"projection\"`, or use "
-                     "`device = \"cpu\"`",
+                     "`sketch = \"none\"`, the default for up to %d columns, works only on the CPU; give `sketch = "
+                     "\"projection\"`, or use `device = \"cpu\"`",
                      (int)GBTI_TOGETHER_MOST);
 }
 

@@ -7,7 +7,10 @@ gbt_status gbti_check_byte_order(const char *what, gbt_error *err) {
   uint8_t first;
   memcpy(&first, &one, 1);
   if (first == 1) return GBT_OK;
-  return gbt_fail(err, GBT_E_UNSUPPORTED, "gbt cannot %s on this machine: it stores numbers high byte first", what);
+  return gbt_fail(err, GBT_E_UNSUPPORTED,
+                  "gbt cannot %s on this machine: it is big-endian (stores numbers high byte "
+                  "first)",
+                  what);
 }
 
 gbt_status gbti_measure_text(gbti_writer *w, const char *text, gbt_status code, const char *what, const char *name) {

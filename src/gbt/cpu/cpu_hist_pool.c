@@ -13,7 +13,7 @@ gbt_status cpu_hist_pool_open(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   for (int32_t f = 0; f < be->n_features; f++) be->pool.any_counts |= be->split.plan[f].counts;
   if (!be->pool.any_counts || cpu_all_rows(be) <= (int64_t)UINT32_MAX) return GBT_OK;
   return gbt_fail_on(err, GBT_E_UNSUPPORTED, "min_data_in_leaf",
-                     "rows of bins are counted up to 4,294,967,295, and the ranks have %lld together: set "
+                     "gbt can count up to 4,294,967,295 rows in a bin, and the ranks have %lld rows together: set "
                      "`min_data_in_leaf` to 1, and give factors few levels (`max_cat_onehot`) or as numbers",
                      (long long)cpu_all_rows(be));
 }

@@ -217,7 +217,7 @@ static gbt_status map_levels(gbt_ctx *ctx, gbt_binding *binding, gbt_error *err)
     int32_t code = ((const int32_t *)col->values)[maps.bad[f]];
     status = gbt_fail_on(err, GBT_E_DATA, col->name,
                          "column `%s`, row %lld: the level \"%s\" did not occur in training; `unseen = \"prior\"` or "
-                         "`\"missing\"` takes such rows",
+                         "`\"missing\"` accepts such rows",
                          col->name, (long long)row + 1, col->levels[code - 1]);
     break;
   }

@@ -53,7 +53,7 @@ gbt_status gbti_ranks_match(gbt_ctx *ctx, const gbt_table *table, const double *
   GBT_TRY(gbt_comm_max_i64(ctx, have, 2, err));
   *weighted = have[0] != 0;
   if (have[0] && have[1])
-    return gbt_fail_on(err, GBT_E_DATA, "weights", "weights: some ranks have them, others have none");
+    return gbt_fail_on(err, GBT_E_DATA, "weights", "weights: only some ranks have them; give them on all ranks");
   return GBT_OK;
 }
 

@@ -8,7 +8,7 @@ static gbt_status check_spec(const gbt_dataset_spec *spec, gbt_error *err) {
     return gbt_fail(err, GBT_E_INTERNAL, "a device does not help with bins that go to a sink");
   if (spec->source != NULL && spec->source->n_rows < 0 && spec->weight != NULL)
     return gbt_fail_on(err, GBT_E_ARG, "weights",
-                       "weights: the source does not say how many rows it has; with weights it must");
+                       "weights: the source does not give its number of rows, which is needed with weights");
   return GBT_OK;
 }
 

@@ -111,7 +111,9 @@ gbt_status gbti_feed_match(gbti_feed *feed, const gbt_table *chunk, int64_t numb
                     where, (int)chunk->n_cols, (int)first->n_cols);
   if ((chunk->absent_missing != 0) != (first->absent_missing != 0) ||
       (chunk->no_code_zero != 0) != (first->no_code_zero != 0))
-    return gbt_fail(err, GBT_E_DATA, "%s: absent entries or codes of 0 mean something else than in the first chunk",
+    return gbt_fail(err, GBT_E_DATA,
+                    "%s: entries that are not stored, or codes of 0, mean something else than in the "
+                    "first chunk; they must mean the same in every chunk",
                     where);
   for (int32_t c = 0; c < first->n_cols; c++) GBT_TRY(match_column(&first->cols[c], &chunk->cols[c], c, where, err));
   return GBT_OK;

@@ -169,8 +169,10 @@ gbt_status gbti_list_pages(gbti_pages *pages, gbt_error *err) {
   gbti_page_info *info = &pages->info;
   int64_t n_pages = (info->n_rows + info->page_rows - 1) / info->page_rows;
   if (n_pages > INT32_MAX)
-    return gbt_fail_on(err, GBT_E_ARG, "page_rows", "`page_rows` is %d, too small for %lld rows", (int)info->page_rows,
-                       (long long)info->n_rows);
+    return gbt_fail_on(err, GBT_E_ARG, "page_rows",
+                       "`page_rows` is %d, too small for %lld rows; give a larger number, "
+                       "or 0",
+                       (int)info->page_rows, (long long)info->n_rows);
   GBT_TRY(gbt_mem_zeros(&pages->mem, (size_t)n_pages, sizeof *pages->page, &pages->page, err));
   GBT_TRY(gbt_mem_zeros(&pages->mem, (size_t)n_pages, sizeof *pages->slot_room, &pages->slot_room, err));
   info->n_pages = (int32_t)n_pages;

@@ -14,7 +14,9 @@ static gbt_status check_shape(const gbt_table *table, int32_t c, gbt_error *err)
     return gbt_fail_on(err, GBT_E_DATA, col->name, "column `%s` has an unknown type or storage", col->name);
   int codes = col->storage == GBT_CODES;
   if (codes != (col->type != GBT_NUMERIC))
-    return gbt_fail_on(err, GBT_E_DATA, col->name, "column `%s`: give levels, and nothing else, as level codes",
+    return gbt_fail_on(err, GBT_E_DATA, col->name,
+                       "column `%s`: factors and texts must be level codes, and other "
+                       "columns must not",
                        col->name);
   if (codes && (col->n_levels < 0 || (col->n_levels > 0 && col->levels == NULL)))
     return gbt_fail_on(err, GBT_E_DATA, col->name, "column `%s` has codes but no levels", col->name);

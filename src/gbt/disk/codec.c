@@ -72,6 +72,6 @@ int gbti_codec_unpack(gbt_codec codec, const void *from, size_t n, void *to, siz
 gbt_status gbti_codec_need(gbt_codec codec, const char *subject, const char *what, gbt_error *err) {
   if (gbt_codec_is_here((int)codec)) return GBT_OK;
   return gbt_fail_on(err, GBT_E_UNSUPPORTED, subject,
-                     "%s \"%s\", which this build of gbt lacks: install the library %s, then gbt again", what,
-                     codecs[codec].name, codecs[codec].library);
+                     "%s \"%s\", which this build of gbt does not support: install the library %s, then gbt again",
+                     what, codecs[codec].name, codecs[codec].library);
 }

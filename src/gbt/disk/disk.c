@@ -220,8 +220,7 @@ static gbt_status open_writer(gbt_disk_writer *w, gbt_folders folders, gbt_error
   }
   if (gbt_file_is_there(w->index_path))
     return gbt_fail_on(err, GBT_E_IO, folders.path[0],
-                       "\"%s\" holds a data set already; open it, or give another folder for this one",
-                       folders.path[0]);
+                       "\"%s\" already contains a data set; open it, or give another folder", folders.path[0]);
   GBT_TRY(gbt_folder_list(folders.path[0], find_abandoned, w, err));
   return make_files(w, err);
 }

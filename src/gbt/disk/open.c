@@ -82,7 +82,7 @@ static gbt_status find_index(const gbt_mem *mem, gbt_folders folders, char **pat
   if (*path == NULL && folders.n == 1) return gbt_path_join(mem, folders.path[0], GBTI_DISK_INDEX, path, err);
   if (*path == NULL)
     return gbt_fail_on(err, GBT_E_IO, folders.path[0],
-                       "there is no file \"%s\" in \"%s\", nor in the other folders given: they hold no data set",
+                       "there is no file \"%s\" in \"%s\" or in the other folders: they contain no data set",
                        GBTI_DISK_INDEX, folders.path[0]);
   used[which] = 1;
   const gbt_folders rest = {folders.path + which + 1, folders.n - which - 1};

@@ -185,8 +185,8 @@ static gbt_status refuse_statistics(const gbti_encoding *e, gbt_error *err) {
   for (int32_t c = 0; c < schema->n_columns; c++)
     if ((e->plan.method[c] & (GBT_CAT_TARGET | GBT_CAT_QUARTILES)) != 0)
       return gbt_fail_on(err, GBT_E_UNSUPPORTED, schema->col[c].name,
-                         "`cat_method` of column `%s` takes statistics of the response, which has several columns; "
-                         "use \"sets\", \"onehot\" or \"count\"",
+                         "`cat_method` of column `%s` needs a response of one column; use \"sets\", \"onehot\" or "
+                         "\"count\"",
                          schema->col[c].name);
   return GBT_OK;
 }

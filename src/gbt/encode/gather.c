@@ -60,7 +60,7 @@ static void set_flags(const gbt_rows *own, int64_t *flags) {
 static gbt_status check_given(const int64_t *flags, gbt_error *err) {
   for (int f = 0; f < GBT_N_FIELDS; f++) {
     if ((f != GBT_TIME && f != GBT_GROUP) || !flags[GIVEN + f] || !flags[LACKED + f]) continue;
-    return gbt_fail_on(err, GBT_E_ARG, gbt_field_name(f), "%s: given by some ranks only; give it on all of them",
+    return gbt_fail_on(err, GBT_E_ARG, gbt_field_name(f), "%s: only some ranks have it; give it on all ranks",
                        gbt_field_name(f));
   }
   return GBT_OK;
@@ -69,8 +69,8 @@ static gbt_status check_given(const int64_t *flags, gbt_error *err) {
 static gbt_status check_size(int64_t n_rows, gbt_error *err) {
   if (n_rows <= UINT32_MAX) return GBT_OK;
   return gbt_fail_on(err, GBT_E_UNSUPPORTED, "cat_method",
-                     "statistics of categories are offered for up to 2^32 - 1 rows, and all ranks together have %lld; "
-                     "use cat_method = \"sets\"",
+                     "statistics of categorical columns are possible for up to 2^32 - 1 rows, and all ranks together "
+                     "have %lld; use cat_method = \"sets\"",
                      (long long)n_rows);
 }
 

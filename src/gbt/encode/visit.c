@@ -154,8 +154,8 @@ gbt_status gbti_visit_make(gbt_ctx *ctx, const gbt_rows *rows, uint64_t seed, in
   out->n_variants = j.by.time != NULL ? 1 : n_variants;
   if (j.by.time != NULL && j.by.group != NULL)
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "group",
-                       "`group` and `time` are both given; statistics of categories keep either the rows of a group or "
-                       "those of later times from each other: give one of the two");
+                       "`group` and `time` are both given; statistics of categorical columns can use only one of them: "
+                       "leave one out");
   j.by.base = hash_of(seed, 0, 0);
   j.mask = j.by.time != NULL ? UINT64_MAX : UPPER_HALF;
   GBT_TRY_GOTO(gbt_mem_array(&out->mem, n, sizeof *out->row, &out->row, err), done);

@@ -11,8 +11,7 @@ enum { MOST_DEPTH = 4096 };
 #define CELL(kind, place) ((uint64_t)(place) << KIND_BITS | (uint64_t)(kind))
 
 gbt_status gbti_document_fault(const gbti_document *doc, const char *what) {
-  return gbt_fail(doc->err, GBT_E_FORMAT, "the %s file is damaged, or of a version that is not known: %s", doc->program,
-                  what);
+  return gbt_fail(doc->err, GBT_E_FORMAT, "the %s file is damaged, or from an unknown version: %s", doc->program, what);
 }
 
 static gbt_status fault_at(const gbti_document *doc, size_t at, const char *what) {
@@ -401,8 +400,7 @@ int64_t gbti_count(const gbti_document *doc, size_t array) {
 
 static gbt_status no_number(const gbti_document *doc, const char *what) {
   return gbt_fail(doc->err, GBT_E_FORMAT,
-                  "the %s file is damaged, or of a version that is not known: `%s` is not what it "
-                  "must be",
+                  "the %s file is damaged, or from an unknown version: `%s` has an unexpected value or type",
                   doc->program, what);
 }
 

@@ -35,7 +35,7 @@ typedef struct lgb_reader {
 } lgb_reader;
 
 static gbt_status fault(const lgb_reader *r, const char *what) {
-  return gbt_fail(r->err, GBT_E_FORMAT, "the LightGBM file is damaged, or of a version that is not known: %s", what);
+  return gbt_fail(r->err, GBT_E_FORMAT, "the LightGBM file is damaged, or from an unknown version: %s", what);
 }
 
 /* ---- texts ---- */
@@ -74,7 +74,7 @@ static int take_word(text_part *text, text_part *word) {
 }
 
 static gbt_status bad_array(const lgb_reader *r, const char *key) {
-  return gbt_fail(r->err, GBT_E_FORMAT, "the LightGBM file is damaged: tree %llu: `%s` is not what it must be",
+  return gbt_fail(r->err, GBT_E_FORMAT, "the LightGBM file is damaged: tree %llu: `%s` has an unexpected value or type",
                   (unsigned long long)r->plant->n_trees + 1, key);
 }
 

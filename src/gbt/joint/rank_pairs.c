@@ -102,8 +102,8 @@ static gbt_status check_sizes(const gbt_joint *joint, gbt_error *err) {
   for (uint32_t k = 0; k < q->n; k++)
     if (gbt_rows_of_query(q, k) == q->longest)
       return gbt_fail_on(err, GBT_E_DATA, "rank_top",
-                         "the query of row %lld has %u rows, and all pairs of more than %d are too many: set "
-                         "`rank_top`, such as 32, or `rank_pairs`, such as 10",
+                         "the query of row %lld has %u rows; all pairs can be used for up to %d rows: set `rank_top`, "
+                         "such as 32, or `rank_pairs`, such as 10",
                          (long long)gbt_row_number(&joint->rows, q->row[q->start[k]]), (unsigned)q->longest,
                          (int)MOST_ROWS_OF_ALL_PAIRS);
   return GBT_OK;

@@ -142,7 +142,8 @@ static gbt_status check_param(const gbt_metric *metric, int outputs, gbt_error *
                        p->open_high ? "below" : "at most", p->high, x);
   if (outputs == GBT_OUT_CLASSES && strcmp(p->name, "threshold") == 0 && x != p->def)
     return gbt_fail_on(err, GBT_E_ARG, "eval_metric",
-                       "metric \"%s\" takes no threshold where there is a score per class: the largest one decides",
+                       "metric \"%s\" has no threshold with several classes, as the largest probability decides; leave "
+                       "it out",
                        info->name);
   return GBT_OK;
 }
@@ -194,12 +195,14 @@ static gbt_status check_levels(const gbt_metric *metric, const gbt_objective *o,
   const gbt_metric_info *info = &infos[metric->kind];
   if (metric->kind != GBT_METRIC_QUANTILE && metric->kind != GBT_METRIC_COVERAGE)
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "eval_metric",
-                       "metric \"%s\" takes one prediction a row, and the model has %d levels; metrics for these are "
-                       "\"quantile\", \"quantile@%.15g\" and \"coverage\"",
+                       "metric \"%s\" needs one prediction per row, and the model predicts %d quantiles; metrics for "
+                       "these are \"quantile\", \"quantile@%.15g\" and \"coverage\"",
                        info->name, (int)o->n_outputs, o->param[0]);
   if (info->param.name == NULL || metric->param == GBT_ALL_LEVELS || gbt_level_place(o, metric->param) >= 0)
     return GBT_OK;
-  return gbt_fail_on(err, GBT_E_ARG, "eval_metric", "metric \"%s@%.15g\" needs that level, and the model has others",
+  return gbt_fail_on(err, GBT_E_ARG, "eval_metric",
+                     "metric \"%s@%.15g\" needs a model of this level; give a level of "
+                     "`quantile_alpha`",
                      info->name, metric->param);
 }
 
@@ -225,8 +228,8 @@ gbt_status gbt_metric_check(const gbt_metric *metric, const gbt_objective *objec
   const int several = outputs & (GBT_OUT_CLASSES | GBT_OUT_INTERVALS | GBT_OUT_DISTRIBUTION);
   if (!several && objective->n_outputs != 1 && !columns)
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "eval_metric",
-                       "metric \"%s\" takes one score a row, the model has %d; give a metric function", info->name,
-                       (int)objective->n_outputs);
+                       "metric \"%s\" needs one score per row, and the model has %d; give a metric function",
+                       info->name, (int)objective->n_outputs);
   return check_param(metric, outputs, err);
 }
 

@@ -52,15 +52,14 @@ static gbt_status check_split(const gbt_dataset *ds, const gbt_schema *model, co
   if ((was->type == GBT_NUMERIC) != (now->type == GBT_NUMERIC)) return GBT_OK; /* binding has words for it */
   if (was->type == GBT_ORDINAL && !at[feat->col].same_levels)
     return gbt_fail_on(err, GBT_E_DATA, was->name,
-                       "column `%s` has other levels, or another order of them, than in the model's training data; its "
-                       "bins cannot be predicted: give the rows themselves",
+                       "column `%s` has other levels, or another order of them, than in the model's training data; the "
+                       "model cannot predict from its bins: give the rows themselves",
                        was->name);
   if (gbt_dataset_has_cut(ds, col, threshold)) return GBT_OK;
   return gbt_fail_on(
       err, GBT_E_DATA, was->name,
-      "the model splits column `%s` at %.15g, which is not a cut of these data, so their bins do not say "
-      "which way rows go; give the rows themselves, or bin them by the cuts of the model's training "
-      "data (`reference`)",
+      "the model splits column `%s` at %.15g, which is not a cut of these data, so it cannot predict from their bins; "
+      "give the rows themselves, or bin them with the cuts of the model's training data (`reference`)",
       was->name, threshold);
 }
 

@@ -32,11 +32,9 @@ gbt_status gbt_model_check_head(const void *bytes, size_t n, uint64_t n_bytes, g
   if (n >= 12) GBT_TRY(check_version(head.version, err));
   int cut = n_bytes < sizeof head || n_bytes < head.n_bytes;
   if (cut || n_bytes != head.n_bytes)
-    return gbt_fail(err, GBT_E_FORMAT,
-                    "the model is %s: there are %llu bytes, its head says %llu; take it again from where it was "
-                    "saved",
-                    cut ? "cut short" : "followed by other bytes", (unsigned long long)n_bytes,
-                    (unsigned long long)head.n_bytes);
+    return gbt_fail(
+        err, GBT_E_FORMAT, "the model is %s: there are %llu bytes, its header says %llu; copy the file again",
+        cut ? "cut short" : "followed by other bytes", (unsigned long long)n_bytes, (unsigned long long)head.n_bytes);
   return GBT_OK;
 }
 

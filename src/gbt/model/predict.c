@@ -27,7 +27,7 @@ gbt_status gbti_predict_check(const gbti_predict_job *job, gbt_tree_range trees,
     return gbt_fail(err, GBT_E_ARG, "the table is bound to %d features, the forest has %d",
                     (int)job->binding->schema->n_features, (int)forest->n_features);
   if (trees.beg > trees.end || trees.end > forest->n_trees)
-    return gbt_fail_on(err, GBT_E_ARG, "trees", "the trees %llu to %llu were asked for, the model has %llu",
+    return gbt_fail_on(err, GBT_E_ARG, "trees", "there are no trees %llu to %llu; the model has %llu",
                        (unsigned long long)trees.beg + 1, (unsigned long long)trees.end,
                        (unsigned long long)forest->n_trees);
   return GBT_OK;

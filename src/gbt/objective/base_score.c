@@ -257,8 +257,9 @@ static gbt_status find_base(gbt_ctx *ctx, base_pass *p, int64_t n_tasks, double 
   }
   if (!some)
     return gbt_fail_on(err, GBT_E_DATA, "event",
-                       "no row has an event in an interval of `breaks`, the last of which is %.15g, so there is "
-                       "nothing to learn", o->breaks[o->n_outputs - 1]);
+                       "no row has an event in an interval of `breaks`, so there is nothing to learn; the last break "
+                       "is %.15g: give larger ones",
+                       o->breaks[o->n_outputs - 1]);
   return rule == GBT_BASE_RESIDUAL_ROOT && first > 0.0 ? find_root(ctx, p, n_tasks, out, err) : GBT_OK;
 }
 

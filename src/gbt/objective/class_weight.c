@@ -58,7 +58,9 @@ gbt_status gbt_class_balance(gbt_ctx *ctx, const gbt_rows *rows, int32_t n_class
   for (size_t c = 0; c < k; c++) all += out[c] = gbt_exact_value(&p.total[c]);
   for (size_t c = 0; c < k; c++) {
     if (!(out[c] > 0.0)) {
-      status = gbt_fail_on(err, GBT_E_DATA, "weights", "class %d has no weight, so classes cannot be balanced",
+      status = gbt_fail_on(err, GBT_E_DATA, "weights",
+                           "all rows of class %d have weight 0, so classes cannot be "
+                           "balanced",
                            (int)c + 1);
       goto done;
     }
@@ -80,15 +82,18 @@ gbt_status gbt_class_rates_check(const gbt_objective *objective, const double *r
   const int32_t n_classes = labels == GBT_LABELS_BINARY ? 2 : labels == GBT_LABELS_CLASS ? objective->n_outputs : 0;
   double all = 0.0;
   if (n_classes == 0)
-    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "subsample", "shares by class need an objective for classes");
+    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "subsample", "`subsample` by class needs an objective for classes");
   if (n != n_classes)
     return gbt_fail_on(err, GBT_E_ARG, "subsample", "`subsample` has %d shares for %d classes", (int)n, (int)n_classes);
   for (int32_t k = 0; k < n; k++) {
     if (!(rate[k] >= 0.0 && rate[k] <= 1.0))
-      return gbt_fail_on(err, GBT_E_ARG, "subsample", "the share of class %d is %g; it must be from 0 to 1", (int)k + 1,
-                         rate[k]);
+      return gbt_fail_on(err, GBT_E_ARG, "subsample", "`subsample` of class %d is %g; it must be from 0 to 1",
+                         (int)k + 1, rate[k]);
     all += rate[k];
   }
-  if (!(all > 0.0)) return gbt_fail_on(err, GBT_E_ARG, "subsample", "the shares of all classes are 0");
+  if (!(all > 0.0))
+    return gbt_fail_on(err, GBT_E_ARG, "subsample",
+                       "`subsample` is 0 for all classes; at least one "
+                       "must be larger");
   return GBT_OK;
 }

@@ -45,7 +45,9 @@ static gbt_status map_column(const gbt_mem *mem, const gbt_schema_column *old, c
   if (now->type == GBT_NUMERIC || same_levels(old, now)) return GBT_OK;
   if (now->type == GBT_ORDINAL)
     return gbt_fail_on(err, GBT_E_ARG, now->name,
-                       "the ordered levels of column `%s` differ from those of the initial model", now->name);
+                       "the levels of the ordered column `%s` differ from those of the initial model; give the same "
+                       "levels in the same order",
+                       now->name);
   const int32_t n = now->n_levels < GBT_MAX_LEVELS ? now->n_levels : GBT_MAX_LEVELS;
   maps->n_levels[f] = n;
   GBT_TRY(gbt_mem_array(mem, (size_t)n, sizeof **maps->old_of, &maps->old_of[f], err));
@@ -64,7 +66,7 @@ static gbt_status check_statistic(const gbt_mem *mem, const gbt_schema_column *o
     if (now->value[i] != (place[i] < 0 ? 0.0 : old->value[place[i]]))
       status = gbt_fail_on(err, GBT_E_ARG, col->name,
                            "column `%s`: its level counts are not those of the initial model; make the data with "
-                           "the model's counts",
+                           "`init_model`",
                            col->name);
 done:
   gbt_mem_free(mem, place);
@@ -77,7 +79,9 @@ static gbt_status map_feature(const gbt_mem *mem, const gbt_forest_view *from, c
   const gbt_feature *now = &schema->feat[f < maps->n_plain ? f : f + (int32_t)maps->shift];
   const gbt_schema_column *old_col = &old_schema->col[old->col], *col = &schema->col[now->col];
   if (old->kind != now->kind)
-    return gbt_fail_on(err, GBT_E_ARG, col->name, "the initial model has other features of column `%s` than the data",
+    return gbt_fail_on(err, GBT_E_ARG, col->name,
+                       "the initial model has other features of column `%s` than the data; "
+                       "make the data with `init_model`",
                        col->name);
   if (old->type != now->type) {
     if (!splits_on(from, f)) return GBT_OK;

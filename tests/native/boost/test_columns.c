@@ -352,11 +352,11 @@ static void other_numbers_of_columns(void) {
     CHECK_FAILS(gbt_trainer_new(&ctx, &spec, &tr, test_err), GBT_E_DATA, "the weights of the train data have 3");
     CHECK_OK(gbt_dataset_set(&ctx, spec.train, GBT_WEIGHT, NULL, 0, test_err));
     spec.params.boosting = GBT_BOOSTING_ORDERED;
-    CHECK_FAILS(gbt_trainer_new(&ctx, &spec, &tr, test_err), GBT_E_UNSUPPORTED, "takes a response of one column");
+    CHECK_FAILS(gbt_trainer_new(&ctx, &spec, &tr, test_err), GBT_E_UNSUPPORTED, "needs a response of one column");
     spec.params.boosting = 0;
     const uint8_t method[2] = {GBT_CAT_AUTO, GBT_CAT_TARGET};
     spec.cat_method = method;
-    CHECK_FAILS(gbt_trainer_new(&ctx, &spec, &tr, test_err), GBT_E_UNSUPPORTED, "which has several columns");
+    CHECK_FAILS(gbt_trainer_new(&ctx, &spec, &tr, test_err), GBT_E_UNSUPPORTED, "needs a response of one column");
     spec.cat_method = NULL;
     spec.objective.n_outputs = 1;
     CHECK_FAILS(gbt_trainer_new(&ctx, &spec, &tr, test_err), GBT_E_DATA, "has 2 columns; this objective needs 1");

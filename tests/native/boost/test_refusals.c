@@ -142,7 +142,7 @@ static void numbers_must_be_in_range(void) {
   s.spec.n_metrics = 1;
   s.spec.metric[0] = gbt_metric_plain(GBT_METRIC_MLOGLOSS), refused(&s, GBT_E_ARG, "mlogloss");
   s.spec.metric[0] = gbt_metric_plain(GBT_METRIC_AUC), taken(&s);
-  s.spec.n_valid = 0, s.spec.stop_rounds = 3, refused(&s, GBT_E_ARG, "early stopping");
+  s.spec.n_valid = 0, s.spec.stop_rounds = 3, refused(&s, GBT_E_ARG, "early_stopping_rounds");
   s.spec.eval_train = 1, taken(&s);
   close_scene(&s);
   s = open_scene(GBT_OBJ_SOFTMAX, 2);

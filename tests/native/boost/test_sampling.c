@@ -215,7 +215,7 @@ static void refusals(void) {
   spec.n_class_rates = 3;
   CHECK_FAILS(gbt_sampling_check(&spec, test_err), GBT_E_ARG, "3 shares for 2 classes");
   spec.n_class_rates = 2, spec.class_rate = none;
-  CHECK_FAILS(gbt_sampling_check(&spec, test_err), GBT_E_ARG, "of all classes are 0");
+  CHECK_FAILS(gbt_sampling_check(&spec, test_err), GBT_E_ARG, "is 0 for all classes");
   spec.class_rate = wrong;
   CHECK_FAILS(gbt_sampling_check(&spec, test_err), GBT_E_ARG, "class 2 is 1.5");
 }

@@ -211,7 +211,7 @@ static void what_it_cannot_do_is_refused(void) {
   spec.objective = gbt_objective_make(GBT_OBJ_LOGISTIC, 1);
   put_steps(&ctx, spec.train, 1, 5);
   put_steps(&ctx, spec.train, 2, 5);
-  CHECK_FAILS(gbt_trainer_new(&ctx, &spec, &tr, test_err), GBT_E_UNSUPPORTED, "give one of the two");
+  CHECK_FAILS(gbt_trainer_new(&ctx, &spec, &tr, test_err), GBT_E_UNSUPPORTED, "leave one out");
   job_close(&spec);
   gbt_ctx_close(&ctx);
   made_free(m);

@@ -254,7 +254,7 @@ static void specs_that_are_refused(void) {
   spec.weight = w;
   c->source.n_rows = -1;
   CHECK_FAILS(gbt_dataset_make(&ctx, &spec, &ds, test_err), GBT_E_ARG,
-              "weights: the source does not say how many rows");
+              "weights: the source does not give its number of rows");
   CHECK_EQ_I64(c->n_calls, 0);
   c->source.n_rows = BAD_ROWS;
   w[31] = -1.0;

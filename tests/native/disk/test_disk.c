@@ -298,7 +298,7 @@ static void folders_are_looked_at(void) {
   CHECK(!gbt_file_is_there(s.folder));
   s.spec.max_bin = 8;
   stage_make(&s);
-  CHECK_FAILS(make(&s.ctx, s.folder, &s.spec, 0, &ds, test_err), GBT_E_IO, "holds a data set already");
+  CHECK_FAILS(make(&s.ctx, s.folder, &s.spec, 0, &ds, test_err), GBT_E_IO, "already contains a data set");
   CHECK_OK(read_through(&s, test_err)); /* as it was */
   gbt_file_remove(in_folder(s.folder, pages_of(s.folder)));
   CHECK_FAILS(read_through(&s, test_err), GBT_E_IO, pages_of(s.folder));
@@ -336,7 +336,7 @@ static void parts_are_looked_for(void) {
   const gbt_folders all = {path, 3};
   REQUIRE_OK(make_in(&s.ctx, all, codec_of(0), &s.spec, 0, &ds, test_err));
   gbt_dataset_unref(ds);
-  CHECK_FAILS(make_in(&s.ctx, all, GBT_CODEC_NONE, &s.spec, 0, &ds, test_err), GBT_E_IO, "holds a data set already");
+  CHECK_FAILS(make_in(&s.ctx, all, GBT_CODEC_NONE, &s.spec, 0, &ds, test_err), GBT_E_IO, "already contains a data set");
   for (int k = 0; k < 3; k++) {
     char file[32];
     snprintf(file, sizeof file, "-%dof3.bin", k + 1);
@@ -392,7 +392,7 @@ static void codecs_are_missed(void) {
     if (gbt_codec_is_here(c)) continue;
     CHECK(strstr(test_err->msg, gbt_codec_name(c)) != NULL && strstr(test_err->msg, "\"there\"") != NULL);
     CHECK_FAILS(make_in(&s.ctx, one(other), (gbt_codec)c, &s.spec, 0, &none, test_err), GBT_E_UNSUPPORTED,
-                "which this build of gbt lacks");
+                "which this build of gbt does not support");
     CHECK(!gbt_file_is_there(other));
   }
   gbt_dataset_unref(ds);

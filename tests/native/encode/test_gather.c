@@ -94,7 +94,7 @@ static void check_case(case_of_ranks *c, gbt_status want) {
   for (int r = 0; r < SIZE; r++) {
     CHECK_EQ_I64(c->status[r], want);
     CHECK_EQ_I64(c->bad[r], 0);
-    if (want != GBT_OK) CHECK(strstr(c->err[r].msg, "given by some ranks only") != NULL);
+    if (want != GBT_OK) CHECK(strstr(c->err[r].msg, "only some ranks have it") != NULL);
   }
 }
 

@@ -167,7 +167,7 @@ static void refuses_time_with_group(void) {
   gbt_ctx ctx = test_ctx(NULL, 1);
   gbti_visit visit;
   rows.field[GBT_TIME] = rows.field[GBT_GROUP] = x;
-  CHECK_FAILS(gbti_visit_make(&ctx, &rows, SEED, 4, &visit, test_err), GBT_E_UNSUPPORTED, "give one of the two");
+  CHECK_FAILS(gbti_visit_make(&ctx, &rows, SEED, 4, &visit, test_err), GBT_E_UNSUPPORTED, "leave one out");
   gbti_visit_free(&visit);
   gbt_ctx_close(&ctx);
 }

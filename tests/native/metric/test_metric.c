@@ -454,7 +454,7 @@ static void misfits_are_refused(void) {
   CHECK_FAILS(eval_of(&ctx, GBT_METRIC_QUANTILE, NAN, GBT_OBJ_SQUARED_ERROR, 2, 1, x, y, &out), GBT_E_ARG, "not nan");
   CHECK_FAILS(eval_of(&ctx, GBT_METRIC_TOP_ERROR, 1.5, GBT_OBJ_SOFTMAX, 2, 2, x, y, &out), GBT_E_ARG,
               "must be a whole number at least 1");
-  CHECK_FAILS(eval_of(&ctx, GBT_METRIC_F1, 0.25, GBT_OBJ_SOFTMAX, 2, 2, x, y, &out), GBT_E_ARG, "takes no threshold");
+  CHECK_FAILS(eval_of(&ctx, GBT_METRIC_F1, 0.25, GBT_OBJ_SOFTMAX, 2, 2, x, y, &out), GBT_E_ARG, "has no threshold");
   static double scores[2000], labels[1000];
   labels[700] = 2.0;
   labels[300] = -1.0;

@@ -171,7 +171,7 @@ static void fields_that_a_rank_lacks_are_ones_or_refused(void) {
             continue;
           }
           *test_err = t->err[r];
-          CHECK_FAILS(t->status[r], GBT_E_ARG, "given by some ranks only; give it on all of them");
+          CHECK_FAILS(t->status[r], GBT_E_ARG, "only some ranks have it; give it on all ranks");
         }
       }
   free(t);

@@ -226,7 +226,7 @@ switch(part,
     check(identical(attempt(gbt_save(new, file)), new), "what fits is not saved")
   },
   disk = refused("a read-only disk", new),
-  folder = refused("a read-only folder", new, "never written over the old file")
+  folder = refused("a read-only folder", new, "to replace the file safely")
 )
 cat(sprintf("%d passed, %d failed\n", passed, failed))
 quit(status = if (failed > 0) 1L else 0L)

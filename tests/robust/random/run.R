@@ -77,7 +77,7 @@ device_refuses <- function(case, outcome, on_cpu) {
   }
   sums <- identical(case$args$multi_strategy, "multi_output_tree") &&
     (identical(case$args$sketch, "none") || is.matrix(case$y) && !identical(case$args$sketch, "projection"))
-  if (sums) return(says("gbt_error_unsupported", "not offered on the device"))
+  if (sums) return(says("gbt_error_unsupported", "works only on the CPU"))
   identical(case$args$hist_memory, 1) && !is.character(on_cpu$model) &&
     says("gbt_error_memory", "raise `hist_memory`")
 }

@@ -89,7 +89,8 @@ gbt_status cu_start_make(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *s
   start->ranks.rank = gbt_comm_rank(ctx);
   start->ranks.spare = gbt_scale_spare(start->ranks.all_rows);
   if (start->ranks.all_rows > (int64_t)UINT32_MAX)
-    return gbt_fail_device(err, GBT_E_UNSUPPORTED, "the ranks have %lld rows, and devices can take 4,294,967,295",
+    return gbt_fail_device(err, GBT_E_UNSUPPORTED, "the ranks have %lld rows together, and devices can train on at "
+                                                   "most 4,294,967,295; use `device = \"cpu\"`",
                            (long long)start->ranks.all_rows);
   if (gbt_renews(&spec->objective) && gbt_has_columns(&spec->objective))
     GBT_TRY(weigh_columns(ctx, spec, &start->whole, err));
@@ -165,7 +166,8 @@ static gbt_status disconnect(cu_backend *be, int result, gbt_error *err) {
   cu_ranks *r = &be->ranks;
   if (r->comm) (void)r->nccl.abort(r->comm);
   r->comm = NULL;
-  return gbt_fail_device(err, GBT_E_DEVICE, "NCCL, which connects the GPUs, fails: %s; GBT_NCCL=none does without it",
+  return gbt_fail_device(err, GBT_E_DEVICE, "NCCL, which moves data between the GPUs, failed: %s; set the environment "
+                                            "variable GBT_NCCL=none to train without it",
                          r->nccl.text(result));
 }
 

@@ -310,7 +310,7 @@ static void codes_make_room(void) {
   CHECK(bytes > STEP && up >= first + codes); /* pages went up, in the same call */
   CHECK_OK(open_in(&ctx, &job, ds, 0, &up, test_err));
   CHECK(up >= first + codes && up < first + codes + ROWS * 8);
-  CHECK_FAILS(open_in(&ctx, &job, ds, bytes / 2, &up, test_err), GBT_E_MEM, "MB were asked for");
+  CHECK_FAILS(open_in(&ctx, &job, ds, bytes / 2, &up, test_err), GBT_E_MEM, "MB are needed");
   CHECK_FAILS(open_in(&ctx, &job, ds, bytes / 2, &up, test_err), GBT_E_MEM, "MB are free");
   gbt_dataset_unref(ds);
   CHECK_EQ_I64(simt_live(), live);
