@@ -3,9 +3,10 @@
 #
 #   sh tests/robust/ranks.sh short|long OUT      OUT/lib: the library where gbt is installed
 #
-# Every training of ranks/trainings.R by 3 ranks of Open MPI and 2 of MPICH (long: 1 to 8 of both; the native tests,
-# too, have more) must give the bytes of one process, and every fault of ranks/faults.R must end all ranks with the
-# message and exit status that it expects. Then ranks/spark.R, where there is a Spark. Ends with "N passed, N failed".
+# Every training of ranks/trainings.R by 2 ranks of Open MPI, and the first third of them by 3 and by 2 of MPICH (long:
+# all by 1 to 8 of both; the native tests, too, have more) must give the bytes of one process, and every fault of
+# ranks/faults.R must end all ranks with the message and exit status that it expects; short: those that are errors of R
+# are shown by one job. Then ranks/spark.R, where there is a Spark. Ends with "N passed, N failed".
 # An mpirun that is not there is skipped. MPIS names others: "mpich5" for a mpirun.mpich5.
 set -eu
 
@@ -67,16 +68,25 @@ as_others() { # FAULT
   return 1
 }
 
+# R errors about what is given or read, after which ranks can go on: one job shows them all.
+of_one_job() { # FAULT STATUS
+  if [ "$form" != short ] || [ "$2" != 1 ] || of_library "$1"; then return 1; fi
+  [ "$1" != missing_response ] # the one that shows the exit status
+}
+
 for mpi in ${MPIS:-openmpi mpich}; do
-  sizes=3
-  if [ "$mpi" = mpich ]; then sizes=2; fi # ranks of MPICH wait by the processor: 3 take three times as much of it
+  # ranks wait by the processor: the more they are, the more they take of it
+  sizes="2 3-brief"
+  if [ "$mpi" = mpich ]; then sizes=2-brief; fi
   if [ "$form" = long ]; then sizes="1 2 3 4 5 8"; fi
   if ! command -v "mpirun.$mpi" >/dev/null 2>&1; then
     echo "skipped: there is no mpirun.$mpi"
     continue
   fi
-  for n in $sizes; do
-    "mpirun.$mpi" -n "$n" Rscript "$here/trainings.R" "$work/$mpi-$n" </dev/null >"$work/log" 2>&1 ||
+  for size in $sizes; do
+    n=${size%-*} expected=$work/one-0 brief=
+    if [ "$size" != "$n" ]; then expected=$work/one-brief brief=brief; fi
+    "mpirun.$mpi" -n "$n" Rscript "$here/trainings.R" "$work/$mpi-$n" $brief </dev/null >"$work/log" 2>&1 ||
       tail -20 "$work/log"
     rank=0
     while [ "$rank" -lt "$n" ]; do
@@ -84,17 +94,19 @@ for mpi in ${MPIS:-openmpi mpich}; do
         status=0
         grep -qx "$name $digest" "$work/$mpi-$n-$rank" || status=1
         count "$status" "$name by $n ranks of $mpi: rank $rank has other bytes than one process"
-      done <"$work/one-0"
+      done <"$expected"
       rank=$((rank + 1))
     done
   done
 
   # ---- faults: short, those of one message by gbt under the first library alone, and one of a kind ----
   # FAULT STATUS EVERY TEXT: exit status ("!0": any but 0), on how many ranks the text is printed (3 of 3: all)
+  together=
   while read -r fault want every text; do
     if [ "$form" = short ] && [ "$mpi" = mpich ] && [ "$want" = 1 ] && ! of_library "$fault"; then continue; fi
     if [ "$form" = short ] && as_others "$fault"; then continue; fi
     can_show "$fault" || continue
+    if of_one_job "$fault" "$want"; then together=$together${together:++}$fault && continue; fi
     status=0
     "mpirun.$mpi" -n 3 Rscript "$here/faults.R" "$fault" "$work/$mpi-$fault" </dev/null >"$work/log" 2>&1 || status=$?
     ok=0
@@ -106,6 +118,20 @@ for mpi in ${MPIS:-openmpi mpich}; do
     if grep -q "the job goes on" "$work/log"; then ok=1; fi
     if [ "$ok" != 0 ]; then tail -20 "$work/log"; fi
     count "$ok" "fault $fault under $mpi: status $status"
+  done <"$here/faults.txt"
+  if [ -z "$together" ]; then continue; fi
+  status=0
+  "mpirun.$mpi" -n 3 Rscript "$here/faults.R" "$together" "$work/$mpi" </dev/null >"$work/log" 2>&1 || status=$?
+  if [ "$status" != 0 ]; then tail -20 "$work/log"; fi
+  count "$status" "several faults under $mpi: status $status"
+  while read -r fault want every text; do
+    case "+$together+" in *"+$fault+"*) ;; *) continue ;; esac
+    ok=0
+    if [ "$(cat "$work/$mpi-$fault"-[0-2] | grep -c -- "$text")" -lt "$every" ]; then
+      ok=1
+      cat "$work/$mpi-$fault"-[0-2]
+    fi
+    count "$ok" "fault $fault under $mpi: another message"
   done <"$here/faults.txt"
 done
 

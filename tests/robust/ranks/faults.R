@@ -1,6 +1,21 @@
 # One fault on rank 1 of 3: Rscript faults.R FAULT FOLDER, started by mpirun. FOLDER: is not there yet. See faults.txt.
+# Several, FAULT+FAULT+...: one after the other by the same ranks, which must go on after each. What the errors say goes
+# into files FOLDER-FAULT-RANK.
 library(gbt)
 fault <- commandArgs(TRUE)[[1L]]
+place <- commandArgs(TRUE)[[2L]]
+if (grepl("+", fault, fixed = TRUE)) {
+  script <- parse(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+  for (name in strsplit(fault, "+", fixed = TRUE)[[1L]]) {
+    own <- list2env(list(fault = name, place = paste0(place, "-", name)), parent = globalenv())
+    said <- tryCatch({
+      for (step in script[-(1:4)]) eval(step, own) # all that follows here
+      "no error"
+    }, error = conditionMessage)
+    writeLines(gsub("\n", " ", said), sprintf("%s-%s-%d", place, name, own$ranks$rank))
+  }
+  quit()
+}
 open_mpi <- nzchar(Sys.getenv("OMPI_COMM_WORLD_SIZE")) # is this the launcher?
 world <- switch(gbt_info()$mpi$family, "Open MPI" = 0L, MPICH = 0x44000000L, 0x101L) # MPI_COMM_WORLD in Fortran
 if (fault == "by_rmpi") {
@@ -48,7 +63,6 @@ fails <- function(now) {
   }
   FALSE
 }
-place <- commandArgs(TRUE)[[2L]]
 if (fault == "folder_in_a_file") { # cannot be made on rank 1
   if (ranks$rank == 1L) writeLines("a file", place <- tempfile()) else dir.create(place, showWarnings = FALSE)
   gbt_data(share[c("a", "b")], label = share$y, path = file.path(place, "bins"), ranks = ranks, threads = 1)

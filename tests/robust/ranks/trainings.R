@@ -1,13 +1,43 @@
 # Trainings of many kinds, each by all ranks with their shares of the same rows. Without mpirun: by one process.
 #
-#   Rscript trainings.R FILE      writes FILE-RANK, a line "NAME DIGEST" for each training
+#   Rscript trainings.R FILE [brief]      writes FILE-RANK, a line "NAME DIGEST" for each training
+#
+# brief: the first third of them. Without mpirun FILE-brief is written as well, the digests of that third.
 library(gbt)
 file <- commandArgs(TRUE)[[1L]]
+brief <- "brief" %in% commandArgs(TRUE)
 alone <- !any(nzchar(Sys.getenv(c("OMPI_COMM_WORLD_SIZE", "PMI_SIZE"))))
 # with a timeout all operations work in copies (src/mpi/mpi_kept.h)
 ranks <- if (!alone) gbt_ranks(timeout = if (Sys.getenv("OMPI_COMM_WORLD_SIZE") == "3") 600 else 0)
 rank <- if (alone) 0L else ranks$rank
 size <- if (alone) 1L else ranks$size
+
+# A vector with a value for each row of this rank, of all rows.
+of_all <- function(v) if (alone) v else gbt:::with_ranks(ranks, gbt:::rows_of_ranks(v), "of_all")
+# What a result says of all rows, as bytes.
+bytes_of <- function(result) {
+  if (is.data.frame(result)) return(serialize(as.data.frame(result), NULL, version = 2L))
+  if (is.character(result)) return(serialize(result, NULL, version = 2L))
+  log <- serialize(result$evaluation_log, NULL, version = 2L)
+  if (inherits(result, "gbt")) return(c(result$state, log, serialize(result$baseline, NULL, version = 2L)))
+  parts <- unclass(result)[c("evaluation_log", "fold_log", "best_round", "one_se_round", "nrounds", "stopped", "params",
+                             "by_rule", "best", "best_config", "errors", "warned")]
+  seen <- result$results
+  parts$results <- seen[names(seen) != "seconds"]
+  parts$models <- lapply(result$models, `[[`, "state")
+  parts$folds <- lapply(result$folds, function(at) of_all(replace(logical(result$n_obs), at, TRUE)))
+  predictions <- result$predictions
+  if (!is.null(predictions)) parts$predictions <- apply(as.matrix(predictions), 2L, of_all, simplify = FALSE)
+  serialize(parts, NULL, version = 2L)
+}
+digest <- function(result) {
+  path <- tempfile()
+  writeBin(bytes_of(result), path)
+  unname(tools::md5sum(path))
+}
+write_digests <- function(of) {
+  writeLines(sprintf("%s %s", names(models), vapply(models, digest, "")), sprintf("%s-%s", file, of))
+}
 
 set.seed(42)
 n <- 3001L
@@ -148,10 +178,22 @@ models <- list(
   sparse = from_matrix(share_of(wide), share_of(wide_y), seed = 1),
   dense = from_matrix(as.matrix(share_of(wide))[, 1:20], share_of(wide_y), seed = 1)
 )
+with_this <- function(f, ...) if (alone) f(...) else f(..., ranks = ranks)
+# A rank without rows between two that have some, and one factor: no level is sent to this rank or from it.
+ends <- floor(2500 * c(0, 0.4, 0.4, 1))
+hole <- rows[0L, ]
+if (rank < 3L) hole <- rows[seq_len(ends[rank + 2L] - ends[rank + 1L]) + ends[rank + 1L], ]
+if (alone) hole <- rows[1:2500, ] else if (size == 2L) hole <- own
+models$hole <- with_this(gbt_train, number ~ a + f, hole, seed = 1, nrounds = 9, threads = 2)
+if (alone) write_digests("brief")
+if (brief) {
+  write_digests(rank)
+  quit()
+}
+
 part <- tempfile(fileext = ".csv") # each rank has a file of its share
 even <- floor(2500 * c(rank, rank + 1) / size)
 utils::write.csv(rows[seq(even[1L] + 1, even[2L]), c(columns, "yes")], part, row.names = FALSE)
-with_this <- function(f, ...) if (alone) f(...) else f(..., ranks = ranks)
 models$files <- with_this(gbt_train, gbt_files(part, label = "yes"), seed = 1, nrounds = 12, threads = 2)
 data <- with_this(gbt_data, own[columns], label = own$number, threads = 2)
 models$data <- with_this(gbt_train, data, seed = 1, nrounds = 12, threads = 2)
@@ -208,13 +250,6 @@ if (requireNamespace("RSQLite", quietly = TRUE)) { # not every class of a column
   query <- gbt_query(db, "SELECT * FROM rows", label = "number", chunk_rows = 700)
   models$last_query <- with_this(gbt_train, query, seed = 1, nrounds = 9, threads = 2)
 }
-
-# A rank without rows between two that have some, and one factor: no level is sent to this rank or from it.
-ends <- floor(2500 * c(0, 0.4, 0.4, 1))
-hole <- rows[0L, ]
-if (rank < 3L) hole <- rows[seq_len(ends[rank + 2L] - ends[rank + 1L]) + ends[rank + 1L], ]
-if (alone) hole <- rows[1:2500, ] else if (size == 2L) hole <- own
-models$hole <- with_this(gbt_train, number ~ a + f, hole, seed = 1, nrounds = 9, threads = 2)
 
 # The same rows on all ranks, each of which takes a part.
 split <- if (!alone) gbt_ranks(share = "split")
@@ -354,8 +389,6 @@ models$cv_own_metric <- folds("number", eval_metric = middle, early_stopping_rou
 models$cv_own_metric_classes <- folds("three", eval_metric = several)
 models$tune_refit <- refit(models$tune, "number")
 
-# A vector with a value for each row of this rank, of all rows.
-of_all <- function(v) if (alone) v else gbt:::with_ranks(ranks, gbt:::rows_of_ranks(v), "of_all")
 # Warnings are about the rows of all ranks, and are those of one process.
 texts <- character(0)
 warned <- function(x, y, ...) {
@@ -405,25 +438,4 @@ models$pieces <- suppressWarnings( # each name is there once
 )
 models$pieces_cv <- with_this(gbt_cv, some[columns], some$number, folds = 2, nrounds = 3, seed = 1, threads = 2)
 
-# What a result says of all rows, as bytes.
-bytes_of <- function(result) {
-  if (is.data.frame(result)) return(serialize(as.data.frame(result), NULL, version = 2L))
-  if (is.character(result)) return(serialize(result, NULL, version = 2L))
-  log <- serialize(result$evaluation_log, NULL, version = 2L)
-  if (inherits(result, "gbt")) return(c(result$state, log, serialize(result$baseline, NULL, version = 2L)))
-  parts <- unclass(result)[c("evaluation_log", "fold_log", "best_round", "one_se_round", "nrounds", "stopped", "params",
-                             "by_rule", "best", "best_config", "errors", "warned")]
-  seen <- result$results
-  parts$results <- seen[names(seen) != "seconds"]
-  parts$models <- lapply(result$models, `[[`, "state")
-  parts$folds <- lapply(result$folds, function(at) of_all(replace(logical(result$n_obs), at, TRUE)))
-  predictions <- result$predictions
-  if (!is.null(predictions)) parts$predictions <- apply(as.matrix(predictions), 2L, of_all, simplify = FALSE)
-  serialize(parts, NULL, version = 2L)
-}
-digest <- function(result) {
-  path <- tempfile()
-  writeBin(bytes_of(result), path)
-  unname(tools::md5sum(path))
-}
-writeLines(sprintf("%s %s", names(models), vapply(models, digest, "")), sprintf("%s-%d", file, rank))
+write_digests(rank)
