@@ -27,7 +27,7 @@ start_child <- function(code, before = "", interactive = FALSE, env = parent.fra
 }
 
 # The fields of the n-th line of the log that says `word`. Fails when there is none within `seconds`.
-wait_for <- function(child, word, n = 1L, seconds = 120) {
+wait_for <- function(child, word, n = 1L, seconds = 600) {
   end <- Sys.time() + seconds
   repeat {
     gone <- Sys.time() > end || (!is.na(child$pid) && !tools::pskill(child$pid, 0L)) # looked at before the log is read
@@ -49,4 +49,13 @@ press_ctrl_c <- function(child, word, n = 1L, after = 0.3) {
   pressed <- as.numeric(Sys.time())
   tools::pskill(child$pid, tools::SIGINT)
   as.numeric(wait_for(child, word, n)[1L]) - pressed
+}
+
+# Workers on sockets. Their port is drawn: where it is taken, another one.
+socket_workers <- function(n) {
+  for (again in 1:5) {
+    cluster <- tryCatch(parallel::makePSOCKcluster(n), error = identity)
+    if (!inherits(cluster, "error")) return(cluster)
+  }
+  stop(cluster)
 }

@@ -353,7 +353,7 @@ test_that("Ctrl-C ends a race", {
     say("after", is.null(gbt_last_interrupted()), gbt_train(x[1:600, ], y[1:600], nrounds = 2, threads = 1)$nrounds)
   }))
   wait_for(child, "begin")
-  expect_lt(press_ctrl_c(child, "caught"), 2)
+  press_ctrl_c(child, "caught") # how soon: tests/robust/signals.sh
   expect_identical(wait_for(child, "caught")[3:5], c("TRUE", "TRUE", "TRUE"))
   expect_identical(wait_for(child, "after")[3:4], c("TRUE", "2"))
 })

@@ -4,7 +4,7 @@ skip_on_cran()
 skip_if(.Platform$OS.type == "windows", "ranks of a cluster need a Unix")
 hydra <- tryCatch(find_hydra(), gbt_error_unsupported = function(e) "")
 skip_if(!nzchar(hydra), "there is no mpiexec of MPICH")
-cluster <- parallel::makeCluster(2)
+cluster <- socket_workers(2)
 withr::defer(parallel::stopCluster(cluster), teardown_env())
 ranks <- gbt_ranks(cluster)
 

@@ -127,7 +127,7 @@ test_that("fields and attributes of others are kept, and nothing breaks by them"
 
 test_that("a worker on a socket", {
   skip_on_cran()
-  cluster <- parallel::makePSOCKcluster(1)
+  cluster <- socket_workers(1)
   withr::defer(parallel::stopCluster(cluster))
   parallel::clusterCall(cluster, .libPaths, .libPaths())
   work <- function(m, d, new) {

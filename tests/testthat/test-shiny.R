@@ -222,9 +222,9 @@ test_that("the server trains, cancels, and all sessions see the new model", {
   app <- function(id, ...) gbt_refresh_server(id, y ~ ., data, path, holdout = 0.2, nrounds = 1e6, eval_train = TRUE,
                                               max_seconds = long$seconds, threads = 1, seed = 1, ...)
   until <- function(session, test) {
-    end <- Sys.time() + 60
+    end <- Sys.time() + 600
     while (!test()) {
-      if (Sys.time() > end) stop("nothing has happened within 60 s")
+      if (Sys.time() > end) stop("nothing has happened within 600 s")
       Sys.sleep(0.05)
       session$elapse(300)
     }

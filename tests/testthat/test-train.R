@@ -254,10 +254,9 @@ test_that("very many columns are no trouble", {
 
 test_that("time can be limited", {
   d <- flights[1:5000, ]
-  t0 <- proc.time()[["elapsed"]]
   m <- gbt_train(late ~ ., d, nrounds = 1e6, max_seconds = 0.3, threads = 1)
-  expect_lt(proc.time()[["elapsed"]] - t0, 10)
   expect_gt(m$nrounds, 0)
+  expect_lt(m$nrounds, 1e6)
   m <- gbt_train(late ~ ., d, nrounds = 1e6, max_seconds = 0.3, threads = 1, callbacks = function(now) Sys.sleep(0.1))
   expect_lt(m$nrounds, 10)
 })

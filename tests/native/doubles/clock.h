@@ -8,6 +8,9 @@
  * 0: back to the true time. For calls with one thread; waits of others would be as much too long. */
 void clock_jump(int64_t ns_each);
 
+/* The time of day stands at `seconds` since 1970. 0: back to the true time. */
+void clock_day(int64_t seconds);
+
 /* A host that is asked whether to stop: it counts, and says yes at the stop_at-th time; 0: never. */
 typedef struct asker {
   int64_t n_asked, stop_at;

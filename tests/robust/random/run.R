@@ -41,7 +41,11 @@ start_build <- function(name) {
   old <- Sys.getenv("R_LIBS")
   on.exit(Sys.setenv(R_LIBS = old))
   Sys.setenv(R_LIBS = file.path(out, paste0("lib-", name)))
-  node <- parallel::makePSOCKcluster(1L, timeout = hang_after, setup_strategy = "sequential")
+  for (again in 1:5) { # the port is drawn; where it is taken, another one
+    node <- tryCatch(parallel::makePSOCKcluster(1L, timeout = hang_after, setup_strategy = "sequential"),
+                     error = identity)
+    if (!inherits(node, "error")) break
+  }
   parallel::clusterCall(node, function(here) {
     library(gbt)
     for (file in c("case.R", "check.R")) sys.source(file.path(here, file), globalenv())
