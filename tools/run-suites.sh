@@ -36,8 +36,15 @@ done | xargs -P "$jobs" -I LINE sh -c '
   suite=${1%% *} how=${1#* }
   report=$reports/$(echo "$1" | tr " =/" "---")
   { echo "---- $1"; env $how "$driver" "$suite"; } >"$report" 2>&1 || echo "ended with status $?" >>"$report"
+  times >"$report.times" # the second line is what the suite used
 ' run LINE
+for file in "$reports"/*.times; do
+  awk -v what="$(basename "$file" .times)" 'NR == 2 { gsub("[ms]", " "); print 60 * ($1 + $3) + $2 + $4, what }' "$file"
+done | sort -rn >"$reports.seconds"
+rm -f "$reports"/*.times
 cat "$reports"/*
+echo "most of the processor:"
+head -8 "$reports.seconds" | while read -r seconds what; do printf '  %6.1f s  %s\n' "$seconds" "$what"; done
 passed=0
 failed=0
 for report in "$reports"/*; do
