@@ -22,7 +22,7 @@
 #'   number is an error. Levels have their texts in the file; Python's XGBoost refuses texts that it does not know: make
 #'   them missing. XGBoost takes no infinite numbers.
 #' - `"json"` (`model.json`): a format of gbt's own for programs that read JSON, described in the package's repository
-#'   (`docs/json-format.md`).
+#'   (`docs/json-format.md`). [gbt_import()] reads it again.
 #' - `"sql"` (`model.sql`): one query that SQLite (3.35 and later), DuckDB and PostgreSQL (12 and later) take as it
 #'   is. It reads the table or view `model_rows`, and its result has the columns of that table, raw scores
 #'   (`model_score`, or `model_score_1` and so on) and responses (`model_response`). `NULL` and NaN are missing,
@@ -76,7 +76,7 @@
 #'   it.
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return The path, invisibly.
-#' @seealso [gbt_save()] for files that gbt reads again, [gbt_import()] for models of other programs
+#' @seealso [gbt_save()] for files that keep all of a model, [gbt_import()] for models of other programs and JSON
 #' @concept export
 #' @concept deploy a model
 #' @concept C source

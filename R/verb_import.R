@@ -5,10 +5,11 @@
 #   objective           by the program's name
 #   lacks               what the file does not say of nodes: of "gain", "cover", "count"
 
-#' Import a model of XGBoost, LightGBM or CatBoost
+#' Import a model of XGBoost, LightGBM or CatBoost, or gbt's JSON
 #'
-#' Reads a model that another program has trained. The result works like any other model, for predictions, explanations,
-#' plots and [gbt_save()]. Its raw scores (`predict(type = "link")`) equal those of the other program, to the last bit.
+#' Reads a model that another program has trained, or JSON that [gbt_export()] has written. The result works like any
+#' other model, for predictions, explanations, plots and [gbt_save()]. Its raw scores (`predict(type = "link")`) equal
+#' those of the other program, to the last bit.
 #'
 #' @section XGBoost:
 #' JSON and UBJ files of version 1.3 and later, from `xgb.save()` (`model.json`, `model.ubj`), or a model in the R
@@ -48,6 +49,17 @@
 #'   symmetric tree a split of a layer counts once in it, and once a node in `"frequency"`. `"shap"` works as well.
 #' - For `"Poisson"` and `"Tweedie"` responses are means, where CatBoost's `predict()` gives raw scores.
 #'
+#' @section gbt's own JSON:
+#' Files that `gbt_export(model, "model.json")` writes, which other programs may have written or changed as well. Raw
+#' scores, responses, nodes and contributions are those of the model that was written, linear leaves included; writing
+#' the result gives the same file.
+#' - The file has the trees and how scores become responses, and nothing of the training: not its parameters, log,
+#'   formula or recipe, nor what a response of two classes was (`classes` makes it a factor). Statistics of categories
+#'   are sets of levels. A model of hazards has no baseline, so no survival curves; distributions and discrete hazards
+#'   are an error. [gbt_save()] keeps all of it.
+#' - A model that was trained with an offset or an exposure wants the sum of both, on the scale of the link, as `offset`
+#'   of [predict()][predict.gbt].
+#'
 #' @section Columns, classes and responses:
 #' - Columns are matched by name. In a file of XGBoost without names they are `f0`, `f1`, ..., as in XGBoost. The
 #'   columns of a matrix without names must be in the order of the training.
@@ -70,7 +82,8 @@
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return A model, see [gbt_train()]. Its field `imported` is a list of `program`, `version`, `objective` and `lacks`,
 #'   what the file does not say of nodes.
-#' @seealso [gbt_load()] for files of gbt's own
+#' @seealso [gbt_load()] for files of [gbt_save()]
+#' @concept import JSON
 #' @concept import
 #' @concept XGBoost model
 #' @concept LightGBM model
@@ -150,12 +163,15 @@ imported_model <- function(found, classes, known = NULL) {
   named <- imported_classes(classes, labels, info, known)
   values <- stats::setNames(as.list(shape[6L + seq_along(own)]), own)
   if (length(found$levels)) values[[1L]] <- found$levels
+  linear <- !is.null(.Call(C_gbt_model_slopes, found$state, NULL))
+  columns <- if (may_have_columns(info$objective) && info$n_outputs > 1L) imported_columns(info)
   fields <- list(
     classes = named$texts,
-    response = named$response,
-    params = c(list(num_parallel_tree = as.double(info$n_parallel)), values),
+    response = if (is.null(columns)) named$response else matrix_responses[1L],
+    columns = columns,
+    params = c(list(num_parallel_tree = as.double(info$n_parallel)), if (linear) list(leaf_model = "linear"), values),
     best_round = if (found$best_round > 0) as.integer(found$best_round),
-    has_offset = FALSE,
+    has_offset = found$has_offset,
     imported = found[c("program", "version", "objective", "lacks")]
   )
   if (found$raw_only) {
@@ -167,6 +183,12 @@ imported_model <- function(found, classes, known = NULL) {
                                      "Raw scores do not depend on it"), printable(found$odd_parameter), found$program))
   }
   gbt_model_from_state(.Call(C_gbt_model_slice, found$state, c(0, rounds), model_meta(fields)))
+}
+
+# The columns of the response, by the names of the raw scores in the file.
+imported_columns <- function(info) {
+  texts <- info$meta[["outputs"]]
+  if (length(texts) == info$n_outputs && !anyDuplicated(texts)) texts else paste0("y", seq_len(info$n_outputs))
 }
 
 # list(texts, response): names of classes, NULL for none, and what predicted classes are. classes: as given; known:

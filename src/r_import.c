@@ -1,13 +1,13 @@
 /* Models of other programs. */
 #include "r_gbt.h"
 
-/* list(state, program, version, objective, best_round, lacks, raw_only, levels, odd_parameter): the bytes of a model
- * without meta values but `classes`, and facts about the file. lacks: what it does not say of nodes; the others: see
- * gbt_import_facts. */
+/* list(state, program, version, objective, best_round, lacks, raw_only, levels, odd_parameter, has_offset): the bytes
+ * of a model without meta values but `classes` and `outputs`, the names of its raw scores, and facts about the file.
+ * lacks: what it does not say of nodes; the others: see gbt_import_facts. */
 SEXP r_gbt_import(SEXP bytes) {
   /* 1 */
   static const char *parts[] = {"state",    "program", "version",       "objective", "best_round", "lacks",
-                                "raw_only", "levels",  "odd_parameter", ""};
+                                "raw_only", "levels",  "odd_parameter", "has_offset", ""};
   if (TYPEOF(bytes) != RAWSXP) r_stop("`bytes` must be raw bytes");
   r_blob *blob;
   PROTECT(r_blob_new(&blob));
@@ -36,6 +36,7 @@ SEXP r_gbt_import(SEXP bytes) {
   SET_VECTOR_ELT(out, 7, Rf_allocVector(REALSXP, facts.n_levels));
   for (int32_t i = 0; i < facts.n_levels; i++) REAL(VECTOR_ELT(out, 7))[i] = facts.level[i];
   SET_VECTOR_ELT(out, 8, Rf_ScalarString(r_text(facts.odd_parameter)));
+  SET_VECTOR_ELT(out, 9, Rf_ScalarLogical(facts.has_offset));
   UNPROTECT(2);
   return out;
 }

@@ -106,6 +106,25 @@ static const char *const seeds[] = {
     "\"learner_model_param\":{\"base_score\":\"[5E-1]\",\"num_class\":\"0\",\"num_feature\":\"2\",\"num_target\":\"1\"}"
     ","
     "\"objective\":{\"name\":\"binary:logistic\"}},\"version\":[3,2,0]}",
+    "{\"format\":\"gbt\",\"version\":1,\"name\":\"model\",\"objective\":\"squared_error\",\"parameters\":{},\"respons"
+    "e\":\"score\",\"classes\":[],\"outputs\":1,\"output_names\":[],\"rounds\":1,\"base\":[0.8345],\"offset\":false,"
+    "\"sum\":\"plain\",\"scale\":1,\"columns\":[{\"name\":\"a\",\"type\":\"number\",\"tag\":\"double\"},{\"name\":\"f"
+    "\",\"type\":\"levels\",\"tag\":\"factor\",\"levels\":[\"a\",\"c\",\"b\"]},{\"name\":\"o\",\"type\":\"ordered\","
+    "\"tag\":\"ordered\",\"levels\":[\"l\",\"h\"]},{\"name\":\"c\",\"type\":\"number\",\"tag\":\"coded:99,-9..-1\",\""
+    "missing\":[99,[-9,-1]]}],\"trees\":[{\"output\":0,\"left\":[1,3,5,0,7,9,0,0,0,0,0],\"column\":[1,3,3,-1,2,2,-1,-"
+    "1,-1,-1,-1],\"split\":[[1],2.5,\"Infinity\",null,0.5,0.5,null,null,null,null,null],\"missing\":[0,0,0,0,0,1,0,0,"
+    "0,0,0],\"unseen\":[0,0,1,0,0,1,0,0,0,0,0],\"value\":[null,null,null,0.6258499998599291,null,null,2.6476363634521"
+    "31,1.3906249997339077,2.3014871795208025,-1.7398307691399868,-0.7844461535031979],\"gain\":[391.41950099127575,6"
+    ".1910434512185475,154.18201505492166,0,1.9351248410922608,24.77371001600281,0,0,0,0,0],\"cover\":[200,68,132,7,6"
+    "1,124,8,25,36,62,62],\"count\":[200,68,132,7,61,124,8,25,36,62,62]}]}",
+    "{\"format\":\"gbt\",\"version\":1,\"name\":\"model\",\"objective\":\"softmax\",\"parameters\":{},\"response\":\""
+    "softmax\",\"classes\":[\"u\",\"v\"],\"outputs\":2,\"output_names\":[\"u\",\"v\"],\"rounds\":1,\"base\":[-0.18032"
+    "355413128162,-1.8018098050815565],\"offset\":false,\"sum\":\"plain\",\"scale\":1,\"columns\":[{\"name\":\"a\",\""
+    "type\":\"number\",\"tag\":\"double\"},{\"name\":\"f\",\"type\":\"levels\",\"tag\":\"factor\",\"levels\":[\"a\","
+    "\"c\",\"b\"]}],\"trees\":[{\"output\":-1,\"left\":[1,0,0],\"column\":[1,-1,-1],\"split\":[[1],null,null],\"missi"
+    "ng\":[0,0,0],\"unseen\":[0,0,0],\"value\":[null,[-0.21778133534550467,0.21778133534550467],[0.120235900122242,-0"
+    ".120235900122242]],\"gain\":[35.55964616308427,0,0],\"cover\":[110.22000000812113,37.474800002761185,72.74520000"
+    "535995],\"count\":[200,68,132]}]}",
 };
 
 uint8_t *fuzz_seed(uint64_t i, size_t *n_bytes) {

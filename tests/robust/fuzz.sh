@@ -84,6 +84,7 @@ readers() { # VARIANT INPUTS
   pair "$1-files-once" "$x" once "$fuzz"/found/import/* -- "$w" once "$fuzz"/found/import/* # of any format
   pair "$1-xgboost" "$x" mutate 0 "$2" "$i"/xgb_*.json -- "$x" mutate 0 "$2" "$i"/xgb_*.ubj
   pair "$1-lightgbm-catboost" "$x" mutate 0 "$2" "$i"/lgb_*.txt -- "$x" mutate 0 "$2" "$i"/cat_*.json
+  pair "$1-own-json" "$x" mutate 0 "$2" -- "$x" mutate "$2" $((2 * $2)) # and the other seeds of fuzz_import.c
   rm -rf "$seeds"
   mkdir -p "$seeds"
   "$w" seeds "$seeds" || failed=$((failed + 1))

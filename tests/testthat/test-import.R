@@ -409,3 +409,113 @@ test_that("several quantiles are levels; several outputs of other objectives are
   # what a file says is not sent to the terminal as it is
   expect_output(print(as_objective("{\"name\":\"x\\n\\u001b[2J\",\"p\":{}}")), "x <1b>\\[2J")
 })
+
+# JSON of gbt_export() as text, with a part of it replaced.
+own_json <- function(model, from = NULL, to = NULL) {
+  file <- withr::local_tempfile(fileext = ".json")
+  suppressMessages(gbt_export(model, file))
+  text <- paste(readLines(file, encoding = "UTF-8"), collapse = "\n")
+  if (is.null(from)) return(text)
+  expect_true(grepl(from, text, fixed = TRUE), info = from)
+  sub(from, to, text, fixed = TRUE)
+}
+
+test_that("JSON of gbt_export() comes back: predictions by bits, nodes, and the same file again", {
+  its <- export_data()
+  d <- its$x
+  y <- its$y
+  fit <- function(x, y, ...) gbt_train(x, y, nrounds = 6, threads = 1, ...)
+  numbers <- d[c("x", "y", "f")]
+  models <- c(export_models(), list(
+    linear = fit(numbers, y, leaf_model = "linear"), columns = fit(d, cbind(p = y, q = -y^2)),
+    labels = fit(d, cbind(p = y > 2, q = y > 4)), huber = fit(d, y, objective = "huber", huber_delta = 0.7),
+    linear_classes = fit(numbers, cut(y, 3), leaf_model = "linear", num_parallel_tree = 2, subsample = 0.8),
+    ranks = fit(d, y > 3, objective = "rank_pairwise", qid = rep(1:90, each = 10))
+  ))
+  for (kind in names(models)) {
+    m <- models[[kind]]
+    text <- own_json(m)
+    again <- gbt_import(charToRaw(text))
+    rows <- export_rows(m, 300)
+    for (type in c("link", "response", "leaf")) {
+      expect_identical(predict(again, rows, type = type, threads = 1),
+                       predict(m, rows, type = type, threads = 1, trees = again$nrounds), info = kind)
+    }
+    expect_identical(own_json(again), text, info = kind)
+    expect_identical(again$imported$program, "gbt")
+    expect_identical(again$feature_types, m$feature_types)
+    expect_identical(again$columns, m$columns)
+    if (!any(grepl("\\(", as.data.frame(m)$feature))) { # no statistics, which are sets in the file
+      expect_identical(as.data.frame(again), as.data.frame(m[seq_len(again$nrounds)]), info = kind)
+    }
+    kept <- withr::local_tempfile(fileext = ".gbt")
+    gbt_save(again, kept)
+    expect_identical(predict(gbt_load(kept), rows, threads = 1), predict(again, rows, threads = 1))
+  }
+  expect_identical(models$labels$response, "logical_matrix")
+})
+
+test_that("JSON of gbt_export() says what a model needs besides, and what the file lacks", {
+  d <- export_data()
+  m <- suppressMessages(gbt_train(d$x, round(abs(d$y)), objective = "poisson", offset = rep(0.5, nrow(d$x)),
+                                  nrounds = 3, threads = 1))
+  again <- gbt_import(charToRaw(own_json(m)))
+  expect_true(again$has_offset)
+  expect_warning(predict(again, d$x), "offset")
+  expect_identical(predict(again, d$x, offset = rep(0.5, nrow(d$x))), predict(m, d$x, offset = rep(0.5, nrow(d$x))))
+  expect_error(gbt_train(d$x, d$y, init_model = again, nrounds = 1), "imported from gbt",
+               class = "gbt_error_unsupported")
+  linear <- gbt_train(d$x["x"], d$y, nrounds = 3, leaf_model = "linear", threads = 1)
+  again <- gbt_import(charToRaw(own_json(linear)))
+  expect_message(predict(again, d$x["x"], device = "cuda"), "linear leaves", class = "gbt_message")
+  coded <- structure(c(1:8, 99, -5) + 0, na_values = 99, na_range = c(-9, -1),
+                     class = c("haven_labelled_spss", "haven_labelled", "vctrs_vctr", "double"))
+  x <- structure(list(x = coded), class = "data.frame", row.names = 1:10)
+  m <- gbt_train(x, c(1:8, 20, 30), nrounds = 3, min_child_weight = 0, threads = 1)
+  rows <- data.frame(x = c(0:9, 99, -9, -5, -1, -0.5, NA))
+  expect_identical(predict(gbt_import(charToRaw(own_json(m))), rows), predict(m, rows))
+  expect_error(gbt_import(charToRaw(own_json(m, "\"missing\": [99", "\"missing\": [98"))), "what its tag says",
+               class = "gbt_error_format")
+  gains <- own_json(m)
+  gains <- gsub("\"gain\": \\[[^]]*\\]", "\"gain\": []", gains)
+  expect_error(gbt_import(charToRaw(gains)), "differ in length", class = "gbt_error_format")
+})
+
+test_that("JSON of gbt_export() that was changed is refused in words", {
+  d <- export_data()
+  m <- gbt_train(d$x, d$y, nrounds = 2, max_depth = 2, grow_policy = "depthwise", cat_method = "sets", threads = 1)
+  refused <- function(model, from, to, must) {
+    expect_error(gbt_import(charToRaw(own_json(model, from, to))), must, class = "gbt_error_format")
+  }
+  refused(m, "\"left\": [1,", "\"left\": [0,", "damaged")
+  refused(m, "\"left\": [1,", "\"left\": [2,", "no parent|two parents|outside")
+  refused(m, "\"left\": [1,", "\"left\": [1e9,", "outside")
+  refused(m, "\"left\": [1,", "\"left\": [-1,", "left")
+  refused(m, "\"left\": [1,", "\"left\": {\"a\": 1}, \"b\": [1,", "not a list")
+  text <- sub("\"column\": \\[[0-9]+", "\"column\": [77", own_json(m))
+  expect_error(gbt_import(charToRaw(text)), "`column`", class = "gbt_error_format")
+  refused(m, "\"version\": 1", "\"version\": 3", "version")
+  refused(m, "\"rounds\": 2", "\"rounds\": 3", "rounds")
+  refused(m, "\"outputs\": 1", "\"outputs\": 2", "outputs|base")
+  refused(m, "\"outputs\": 1", "\"outputs\": 2147483647", "outputs|base")
+  refused(m, "\"output\": 0", "\"output\": 1", "turn|output")
+  refused(m, "\"sum\": \"plain\"", "\"sum\": \"fast\"", "sum")
+  refused(m, "\"response\": \"score\"", "\"response\": \"exp\"", "response")
+  refused(m, "\"objective\": \"squared_error\"", "\"objective\": \"cubed_error\"", "objective")
+  refused(m, "\"type\": \"number\"", "\"type\": \"text\"", "type")
+  refused(m, "\"name\": \"x\"", "\"name\": \"y\"", "y")
+  refused(m, "\"missing\": [", "\"missing\": [2, ", "missing|length")
+  refused(m, "\"cover\": [", "\"cover\": [null, ", "cover")
+  quantiles <- gbt_train(d$x, d$y, objective = "quantile", quantile_alpha = c(0.2, 0.8), nrounds = 1, threads = 1)
+  refused(quantiles, "\"levels\": [0.2, 0.8]", "\"levels\": [0.8, 0.2]", "first number|ascending")
+  refused(quantiles, "\"levels\": [0.2, 0.8]", "\"levels\": [0.2]", "levels")
+  refused(quantiles, "\"quantile_alpha\": 0.2", "\"quantile_alpha\": 2", "quantile_alpha")
+  linear <- gbt_train(d$x["x"], d$y, nrounds = 2, max_depth = 2, leaf_model = "linear", threads = 1)
+  refused(linear, "\"grids\": [", "\"grid\": [", "grids")
+  refused(linear, "\"cuts\": [", "\"cuts\": [9e9, ", "position")
+  refused(linear, "\"positions\": [", "\"positions\": [20000, ", "position")
+  refused(linear, "\"linear\": [", "\"linear\": [null, ", "length")
+  skip_if_not_installed("survival")
+  hazards <- gbt_train(d$x, survival::Surv(abs(d$y) + 0.1, d$y > 2), objective = "hazard", nrounds = 2, threads = 1)
+  expect_error(gbt_import(charToRaw(own_json(hazards))), "intervals of time", class = "gbt_error_unsupported")
+})

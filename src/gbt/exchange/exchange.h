@@ -6,6 +6,9 @@
  *      -> trees, columns, objective             plant.h     trees as in the file
  *      -> bytes of a model (model/model.h)
  *
+ *   JSON of gbt's own (to_json.c)               own_json.h                                 from_json.c
+ *      -> bytes of a model
+ *
  *   model -> outgoing.h: its trees -> formats.def: a writer for each format, to_NAME.c -> bytes, which are read again
  *      and compared with the model
  *
@@ -26,6 +29,7 @@ typedef struct gbt_import_facts {
   char version[32];                   /* of the program that wrote the file; "" if the file does not say it */
   char objective[64];                 /* its name in the program */
   int64_t best_round;                 /* the last round that is used by default, from 1; 0: all rounds are used */
+  int has_offset;                     /* numbers are added to the scores of each row, which the file cannot know */
   int raw_only;                       /* 1: the responses of the model are raw scores, those of the program are not */
   char odd_parameter[64];             /* "alpha = 2": out of gbt's range, so the default is used; "": there is none */
   int has_gain, has_cover, has_count; /* whether the file has them for splits and leaves; else they are 0 */

@@ -66,6 +66,7 @@ gbt_status gbt_export_model(gbt_ctx *ctx, const gbt_export_spec *spec, gbt_expor
                      .name = spec->name,
                      .objective = &objective,
                      .schema = gbt_model_schema(spec->model),
+                     .has_offset = spec->has_offset,
                      .outputs = spec->outputs,
                      .facts = facts};
   if (classes != NULL && classes->kind == GBT_META_TEXT) {

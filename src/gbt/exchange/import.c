@@ -4,7 +4,9 @@
 #include "../base/float_mode.h"
 #include "../bytes/sections.h"
 
-static gbt_status read_document(gbti_plant *plant, const uint8_t *bytes, size_t n, gbt_import_facts *facts) {
+/* *out: NULL where the plant has the model. */
+static gbt_status read_document(gbti_plant *plant, const uint8_t *bytes, size_t n, gbt_import_facts *facts,
+                                uint8_t **out, size_t *n_out) {
   gbti_document doc = {.mem = plant->mem, .program = "JSON", .err = plant->err};
   gbt_status status = gbti_document_open(&doc, bytes, n);
   if (status == GBT_OK) {
@@ -12,10 +14,11 @@ static gbt_status read_document(gbti_plant *plant, const uint8_t *bytes, size_t 
       status = gbti_read_xgboost(&doc, plant, facts);
     else if (gbti_get(&doc, 0, "features_info") != GBTI_NO_VALUE)
       status = gbti_read_catboost(&doc, plant, facts);
+    else if (!doc.is_ubj && gbti_text_is(&doc, gbti_get(&doc, 0, "format"), "gbt"))
+      status = gbti_read_own_json(&doc, facts, out, n_out);
     else
       status = gbt_fail(plant->err, GBT_E_FORMAT,
-                        "the file is JSON or UBJ, but not a model of XGBoost or CatBoost; JSON that gbt_export() has "
-                        "written is for other programs, gbt_save() writes files to load again");
+                        "the file is JSON or UBJ, but not a model of XGBoost, CatBoost or gbt_export()");
   }
   gbti_document_close(&doc);
   return status;
@@ -62,9 +65,10 @@ static gbt_status import_any(const gbt_mem *mem, const void *bytes, size_t n_byt
   if (at == n_bytes || b[at] != '{')
     return gbt_fail(
         err, GBT_E_FORMAT,
-        "the file is not a model that gbt can import: XGBoost's JSON and UBJ, LightGBM's text, CatBoost's JSON");
-  GBT_TRY_GOTO(read_document(&plant, b, n_bytes, facts), done);
-  GBT_TRY_GOTO(gbti_harvest(&plant, out, n_out), done);
+        "the file is not a model that gbt can import: XGBoost's JSON and UBJ, LightGBM's text, CatBoost's JSON, and "
+        "JSON of gbt_export()");
+  GBT_TRY_GOTO(read_document(&plant, b, n_bytes, facts, out, n_out), done);
+  if (*out == NULL) GBT_TRY_GOTO(gbti_harvest(&plant, out, n_out), done);
   check_facts(facts);
 done:
   gbti_plant_drop(&plant);

@@ -103,6 +103,10 @@ static void read_codes(const char *tag, double *room, gbti_codes *codes) {
 
 static int is_coded(const gbt_schema_column *col) { return strncmp(col->tag, "coded:", strlen("coded:")) == 0; }
 
+void gbti_codes_of(const gbt_schema_column *col, double *room, gbti_codes *codes) {
+  if (is_coded(col)) read_codes(col->tag, room, codes);
+}
+
 static gbt_status make_codes(gbti_outgoing *x) {
   size_t room = 0;
   const int32_t n = x->schema->n_columns;
@@ -484,7 +488,7 @@ static gbt_status check_codes(const gbti_outgoing *x) {
 
 /* ---- the whole ---- */
 
-static gbti_link link_of(const gbt_objective *o) {
+gbti_link gbti_link_of(const gbt_objective *o) {
   if (gbt_has_levels(o)) return GBTI_LINK_SORTED;
   if (o->kind == GBT_OBJ_SQUARED_LOG_ERROR) return GBTI_LINK_EXPM1;
   switch (gbt_objective_info_of(o->kind)->response) {
@@ -517,7 +521,7 @@ gbt_status gbti_outgoing_make(gbt_ctx *ctx, gbti_outgoing *x, const gbt_forest_v
   x->n_outputs = model->n_outputs;
   x->n_parallel = model->n_parallel;
   x->sums = model->sums;
-  x->link = link_of(x->objective);
+  x->link = gbti_link_of(x->objective);
   GBT_TRY(gbt_mem_array(&x->mem, (size_t)x->n_outputs, sizeof *x->base, &x->base, x->err));
   memcpy(x->base, model->base, (size_t)x->n_outputs * sizeof *x->base);
   GBT_TRY(make_codes(x));

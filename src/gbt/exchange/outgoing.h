@@ -68,6 +68,7 @@ typedef struct gbti_outgoing {
   gbti_link link;
   const char *const *classes; /* n_classes names; 0: none */
   int64_t n_classes;
+  int has_offset;             /* whether numbers are added to the scores of each row */
   const char *const *outputs; /* n_outputs names of raw scores; NULL: none */
   int32_t n_outputs, width, n_parallel; /* width: values of a leaf, 1 or n_outputs */
   uint64_t n_rounds;
@@ -116,6 +117,11 @@ int gbti_sums_at_end(const gbti_outgoing *x);
 
 /* The unit of a column's numbers, by its tag ("hours", "days since 1970-01-01"); NULL: none is known. Borrowed. */
 const char *gbti_unit_of(const gbt_schema_column *col);
+
+gbti_link gbti_link_of(const gbt_objective *objective);
+
+/* The codes that the tag of a column has; codes: zeros; room: for as many numbers as the tag has bytes. */
+void gbti_codes_of(const gbt_schema_column *col, double *room, gbti_codes *codes);
 
 /* Whether a number of a column stands for a missing value. */
 int gbti_is_code(const gbti_outgoing *x, int32_t column, double number);

@@ -5,6 +5,7 @@
 #include "../base/bits.h"
 #include "document.h"
 #include "formats.h"
+#include "own_json.h"
 
 /* ---- the writer ---- */
 
@@ -40,7 +41,15 @@ static void put_numbers(gbti_file *out, const double *number, size_t n) {
   gbti_put(out, "]");
 }
 
-static const char *const type_names[] = {"number", "levels", "ordered"};
+/* ---- words ---- */
+
+const char *const gbti_json_key[GBTI_JSON_KEYS] = {"left",  "column", "split", "missing", "unseen",
+                                                   "value", "gain",   "cover", "count"};
+const char *const gbti_json_type[3] = {"number", "levels", "ordered"};
+const char *const gbti_json_rule[4] = {"plain", "float32", "scaled", "mean"};
+const char *const gbti_json_link[6] = {"score", "sigmoid", "exp", "expm1", "softmax", "sorted"};
+
+/* ---- columns and trees ---- */
 
 static void put_column(const gbti_outgoing *x, gbti_file *out, int32_t c) {
   const gbt_schema_column *col = &x->schema->col[c];
@@ -48,7 +57,7 @@ static void put_column(const gbti_outgoing *x, gbti_file *out, int32_t c) {
   put_key(out, c == 0 ? "\n    {" : ",\n    {", "name");
   gbti_put_json(out, col->name);
   put_key(out, ", ", "type");
-  gbti_put_json(out, type_names[col->type]);
+  gbti_put_json(out, gbti_json_type[col->type]);
   put_key(out, ", ", "tag");
   gbti_put_json(out, col->tag);
   if (codes->n > 0 || codes->has_range) {
@@ -74,10 +83,6 @@ static void put_column(const gbti_outgoing *x, gbti_file *out, int32_t c) {
   gbti_put(out, "}");
 }
 
-enum { LEFT, COLUMN, SPLIT, MISSING, UNSEEN, VALUE, GAIN, COVER, COUNT, N_KEYS };
-static const char *const keys[N_KEYS] = {"left",  "column", "split", "missing", "unseen",
-                                         "value", "gain",   "cover", "count"};
-
 static void put_set(gbti_file *out, const gbti_out_node *node) {
   gbti_put(out, "[");
   for (uint32_t w = 0; w < node->n_words; w++) {
@@ -98,13 +103,13 @@ static void put_value(const gbti_outgoing *x, gbti_file *out, const gbti_out_nod
 static void put_field(const gbti_outgoing *x, gbti_file *out, int key, const gbti_out_node *node) {
   const int split = node->left > 0;
   switch (key) {
-  case LEFT:
+  case GBTI_JSON_LEFT:
     gbti_put_whole(out, node->left);
     break;
-  case COLUMN:
+  case GBTI_JSON_COLUMN:
     gbti_put_whole(out, split ? node->column : -1);
     break;
-  case SPLIT:
+  case GBTI_JSON_SPLIT:
     if (!split)
       gbti_put(out, "null");
     else if (node->by_set)
@@ -112,22 +117,22 @@ static void put_field(const gbti_outgoing *x, gbti_file *out, int key, const gbt
     else
       put_number(out, node->number);
     break;
-  case MISSING:
+  case GBTI_JSON_MISSING:
     gbti_put_whole(out, split && node->missing_left);
     break;
-  case UNSEEN:
+  case GBTI_JSON_UNSEEN:
     gbti_put_whole(out, split && node->unseen_left);
     break;
-  case VALUE:
+  case GBTI_JSON_VALUE:
     if (split)
       gbti_put(out, "null");
     else
       put_value(x, out, node);
     break;
-  case GAIN:
+  case GBTI_JSON_GAIN:
     put_number(out, node->gain);
     break;
-  case COVER:
+  case GBTI_JSON_COVER:
     put_number(out, node->cover);
     break;
   default:
@@ -179,8 +184,8 @@ static void put_tree(const gbti_outgoing *x, gbti_file *out, uint64_t t) {
   const gbti_out_tree *tree = &x->tree[t];
   put_key(out, t == 0 ? "\n    {" : ",\n    {", "output");
   gbti_put_whole(out, tree->output);
-  for (int key = 0; key < N_KEYS; key++) {
-    put_key(out, ",\n     ", keys[key]);
+  for (int key = 0; key < GBTI_JSON_KEYS; key++) {
+    put_key(out, ",\n     ", gbti_json_key[key]);
     gbti_put(out, "[");
     for (uint32_t i = 0; i < tree->n_nodes; i++) {
       if (i > 0) gbti_put(out, ", ");
@@ -200,12 +205,20 @@ static void put_tree(const gbti_outgoing *x, gbti_file *out, uint64_t t) {
   gbti_put(out, "}");
 }
 
-static const char *response_name(gbti_link link) {
-  static const char *const name[] = {"score", "sigmoid", "exp", "expm1", "softmax", "sorted"};
-  return name[link];
+/* Those of the objective, by name; and the levels that its outputs are for. */
+static void put_parameters(const gbti_outgoing *x, gbti_file *out) {
+  const gbt_objective_info *info = gbt_objective_info_of(x->objective->kind);
+  put_key(out, ",\n  ", "parameters");
+  gbti_put(out, "{");
+  for (int i = 0; i < GBT_OBJECTIVE_PARAMS && info->param[i].name != NULL; i++) {
+    put_key(out, i == 0 ? "" : ", ", info->param[i].name);
+    put_number(out, x->objective->param[i]);
+  }
+  gbti_put(out, "}");
+  if (x->objective->levels == NULL || !gbt_has_levels(x->objective)) return;
+  put_key(out, ",\n  ", "levels");
+  put_numbers(out, x->objective->levels, (size_t)x->n_outputs);
 }
-
-static const char *const rule_names[] = {"plain", "float32", "scaled", "mean"};
 
 gbt_status gbti_write_json(gbti_outgoing *x, gbti_file *out) {
   put_key(out, "{\n  ", "format");
@@ -216,8 +229,9 @@ gbt_status gbti_write_json(gbti_outgoing *x, gbti_file *out) {
   gbti_put_json(out, x->name);
   put_key(out, ",\n  ", "objective");
   gbti_put_json(out, gbt_objective_info_of(x->objective->kind)->name);
+  put_parameters(x, out);
   put_key(out, ",\n  ", "response");
-  gbti_put_json(out, response_name(x->link));
+  gbti_put_json(out, gbti_json_link[x->link]);
   put_key(out, ",\n  ", "classes");
   put_texts(out, x->classes, x->n_classes);
   put_key(out, ",\n  ", "outputs");
@@ -228,8 +242,10 @@ gbt_status gbti_write_json(gbti_outgoing *x, gbti_file *out) {
   gbti_put_whole(out, (int64_t)x->n_rounds);
   put_key(out, ",\n  ", "base");
   put_numbers(out, x->base, (size_t)x->n_outputs);
+  put_key(out, ",\n  ", "offset");
+  gbti_put(out, x->has_offset ? "true" : "false");
   put_key(out, ",\n  ", "sum");
-  gbti_put_json(out, rule_names[x->sums.rule]);
+  gbti_put_json(out, gbti_json_rule[x->sums.rule]);
   put_key(out, ",\n  ", "scale");
   put_number(out, x->sums.rule == GBT_SUM_SCALED ? x->sums.scale : 1.0);
   put_key(out, ",\n  ", "columns");
@@ -347,7 +363,7 @@ static gbt_status read_columns(json_model *m) {
   size_t at = m->n_columns > 0 ? gbti_first(&m->doc, list) : 0;
   for (int64_t c = 0; c < m->n_columns; c++, at = gbti_next(&m->doc, at)) {
     for (int type = 0; type < 3; type++)
-      if (gbti_text_is(&m->doc, gbti_get(&m->doc, at, "type"), type_names[type])) m->column[c].type = type;
+      if (gbti_text_is(&m->doc, gbti_get(&m->doc, at, "type"), gbti_json_type[type])) m->column[c].type = type;
     GBT_TRY(read_missing(m, gbti_get(&m->doc, at, "missing"), &m->column[c]));
     GBT_TRY(read_levels(m, gbti_get(&m->doc, at, "levels"), &m->column[c]));
   }
@@ -398,16 +414,16 @@ static gbt_status read_part(json_model *m, size_t value, int is_split, json_node
 
 static gbt_status read_field(json_model *m, int key, size_t value, json_node *node) {
   switch (key) {
-  case LEFT:
-    return gbti_whole(&m->doc, value, keys[key], 0, UINT32_MAX, &node->left);
-  case COLUMN:
-    return gbti_whole(&m->doc, value, keys[key], -1, m->n_columns - 1, &node->column);
-  case MISSING:
-    return gbti_whole(&m->doc, value, keys[key], 0, 1, &node->missing);
-  case UNSEEN:
-    return gbti_whole(&m->doc, value, keys[key], 0, 1, &node->unseen);
+  case GBTI_JSON_LEFT:
+    return gbti_whole(&m->doc, value, gbti_json_key[key], 0, UINT32_MAX, &node->left);
+  case GBTI_JSON_COLUMN:
+    return gbti_whole(&m->doc, value, gbti_json_key[key], -1, m->n_columns - 1, &node->column);
+  case GBTI_JSON_MISSING:
+    return gbti_whole(&m->doc, value, gbti_json_key[key], 0, 1, &node->missing);
+  case GBTI_JSON_UNSEEN:
+    return gbti_whole(&m->doc, value, gbti_json_key[key], 0, 1, &node->unseen);
   default:
-    return read_part(m, value, key == SPLIT, node);
+    return read_part(m, value, key == GBTI_JSON_SPLIT, node);
   }
 }
 
@@ -437,8 +453,8 @@ static gbt_status read_tree(json_model *m, size_t tree, json_tree *to) {
   GBT_TRY(gbt_mem_grow(&m->mem, &m->node, &m->cap_nodes, m->n_nodes + (size_t)to->n, sizeof *m->node, m->err));
   memset(m->node + to->beg, 0, (size_t)to->n * sizeof *m->node);
   m->n_nodes += (size_t)to->n;
-  for (int key = 0; key <= VALUE; key++) {
-    const size_t list = gbti_get(&m->doc, tree, keys[key]);
+  for (int key = 0; key <= GBTI_JSON_VALUE; key++) {
+    const size_t list = gbti_get(&m->doc, tree, gbti_json_key[key]);
     if (gbti_count(&m->doc, list) != to->n) return gbti_document_fault(&m->doc, "a tree lacks values");
     size_t at = gbti_first(&m->doc, list);
     for (int64_t i = 0; i < to->n; i++, at = gbti_next(&m->doc, at))
@@ -456,7 +472,7 @@ static gbt_status read_all(json_model *m) {
   GBT_TRY(gbt_mem_array(&m->mem, (size_t)m->n_outputs, sizeof *m->base, &m->base, m->err));
   GBT_TRY(gbti_numbers(doc, base, "base", m->n_outputs, 0, m->base));
   for (int rule = 0; rule < 4; rule++)
-    if (gbti_text_is(doc, gbti_get(doc, 0, "sum"), rule_names[rule])) m->rule = rule;
+    if (gbti_text_is(doc, gbti_get(doc, 0, "sum"), gbti_json_rule[rule])) m->rule = rule;
   GBT_TRY(read_columns(m));
   GBT_TRY(read_grids(m));
   m->n_trees = gbti_count(doc, trees);
