@@ -503,7 +503,8 @@ test_that("JSON of gbt_export() that was changed is refused in words", {
   refused(m, "\"response\": \"score\"", "\"response\": \"exp\"", "response")
   refused(m, "\"objective\": \"squared_error\"", "\"objective\": \"cubed_error\"", "objective")
   refused(m, "\"type\": \"number\"", "\"type\": \"text\"", "type")
-  refused(m, "\"name\": \"x\"", "\"name\": \"y\"", "y")
+  expect_error(gbt_import(charToRaw(own_json(m, "\"name\": \"x\"", "\"name\": \"y\""))), "occurs twice",
+               class = "gbt_error_data")
   refused(m, "\"missing\": [", "\"missing\": [2, ", "missing|length")
   refused(m, "\"cover\": [", "\"cover\": [null, ", "cover")
   quantiles <- gbt_train(d$x, d$y, objective = "quantile", quantile_alpha = c(0.2, 0.8), nrounds = 1, threads = 1)

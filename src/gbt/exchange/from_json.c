@@ -185,6 +185,7 @@ static gbt_status read_objective(own_reader *r) {
                                                        : "which intervals of time its scores are of");
   if (!gbti_text_is(r->doc, response, gbti_json_link[gbti_link_of(&r->objective)]))
     return fault(r, "`response` is not that of its objective");
+  if (gbti_count(r->doc, gbti_get(r->doc, 0, "base")) != n) return fault(r, "`base` has not a number for each output");
   GBT_TRY(gbt_mem_array(&r->mem, (size_t)n, sizeof *r->base, &r->base, r->err));
   GBT_TRY(gbti_numbers(r->doc, gbti_get(r->doc, 0, "base"), "base", n, 0, r->base));
   r->forest.base = r->base;
