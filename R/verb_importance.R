@@ -5,8 +5,8 @@
 #' How much each feature contributed to the trees of a model, or how much worse a model predicts without it.
 #'
 #' The types `"gain"`, `"cover"` and `"frequency"` use the splits of the trees. They do not include the slopes of linear
-#' leaves (`leaf_model = "linear"`, see [gbt_parameters()]), and `print()` says so. Permutation importance measures the
-#' whole effect of a column.
+#' leaves (`leaf_model = "linear"`, see [gbt_parameters()]), and `print()` says so: a column that mostly acts by slopes
+#' has less than its share. Permutation importance and `"shap"` measure the whole effect of a column.
 #'
 #' @section Permutation importance:
 #' `type = "permutation"` measures by how much a metric on `data` becomes worse if the values of a column are permuted
@@ -171,7 +171,7 @@ folds_importance <- function(cv, type, trees, by, level = 0.95) {
 }
 
 # Of the attribute that print() looks at: TRUE, or NULL.
-has_slopes <- function(model) if (identical(model$params[["leaf_model"]], "linear")) TRUE
+has_slopes <- function(model) if (has_linear_leaves(model)) TRUE
 
 # Half of Student's intervals of the means of rows. share: rows held out by rows trained on, where columns are folds,
 # whose training rows overlap (Nadeau and Bengio, 2003).

@@ -188,8 +188,8 @@ make_parameters_table <- function() {
 #' ordered boosting, trees with common splits and objectives whose leaves are quantiles. On a device (`device = "cuda"`)
 #' trees grow on the device, and the CPU computes their leaves, to the same bytes; `device = "auto"` is the CPU.
 #'
-#' Models with linear leaves have no contributions; [gbt_export()] writes them as C and as JSON. [gbt_tree()] and the
-#' table of nodes ([gbt_methods]) have the slopes. [gbt_importance()] counts splits, not slopes.
+#' [gbt_shap()] says what contributions of linear leaves are; [gbt_export()] writes them as C and as JSON. [gbt_tree()]
+#' and the table of nodes ([gbt_methods]) have the slopes. [gbt_importance()] by gain counts splits, not slopes.
 #'
 #' @section Constraints on features:
 #' * `interactions`: Interaction constraints: a list of groups of features (names or positions). Two features may be

@@ -266,9 +266,13 @@ predict_rows <- function(object, newdata, plan, offset = NULL, exposure = NULL) 
   shape_prediction(out, object, plan$type, row_labels(newdata), plan$at, stratum, threads)
 }
 
+# Whether leaves of the model may be linear.
+has_linear_leaves <- function(model) identical(model$params[["leaf_model"]], "linear")
+why_linear <- "the model has linear leaves"
+
 # Why devices do not compute the scores of a model; NULL where they do.
 why_on_cpu <- function(model) {
-  if (identical(model$params[["leaf_model"]], "linear")) return("the model has linear leaves")
+  if (has_linear_leaves(model)) return(why_linear)
   program <- model$imported$program
   if (is.null(program) || identical(.Call(C_gbt_model_info, model$state, model$cache)$sums, "plain")) return(NULL)
   sprintf("the model adds as %s does", printable(program))

@@ -45,7 +45,9 @@ predict_contributions <- function(object, frame, plan, offset, labels) {
   players <- shap_players(object, plan$by)
   pairs <- plan$type == "interaction"
   n <- length(if (is.null(players$columns)) players$names else players$columns)
-  out <- on_device(plain_device(plan$device), function(where) {
+  why <- if (has_linear_leaves(object)) why_linear
+  device <- if (is.null(why)) plain_device(plan$device) else use_cpu(plan$device, why)
+  out <- on_device(device, function(where) {
     .Call(C_gbt_explain, object$state, object$cache, frame, plan$background, as.integer(players$player), n,
           as.integer(pairs), plan$rounds, offset, enums$unseen[[plan$unseen]], resolve_threads(plan$threads), where)
   })
@@ -104,6 +106,18 @@ flat_contributions <- function(out) {
 #' The contributions of derived features (target encoding, level counts) are added to their column. The contribution of
 #' a combination of columns is divided equally among its columns.
 #'
+#' @section Linear leaves:
+#' A linear leaf (`leaf_model = "linear"`, see [gbt_parameters()]) depends on its columns as splits do. Without a
+#' `background` an unknown column of the leaf has the mean of the training rows that the leaf was fitted to, weighted by
+#' their hessians: with none known the leaf has its constant. A row that reaches the leaf whatever is known gets slope
+#' times distance from the mean for each column, as in a linear model (Lundberg and Lee 2017, Linear SHAP), unless the
+#' leaf's range cuts it. With a `background` unknown columns have its values in leaves as well. A known column that is
+#' missing makes the leaf its constant, as in predictions. The background is not counted once then: time is that of all
+#' pairs of a row and a background row. Devices leave such models to the CPU, with a message.
+#'
+#' @references Lundberg, S. M. and Lee, S.-I. (2017). A unified approach to interpreting model predictions. *Advances in
+#'   Neural Information Processing Systems* 30. Lundberg, S. M. and others (2020). From local explanations to global
+#'   understanding with explainable AI for trees. *Nature Machine Intelligence* 2, 56-67.
 #' @param model A model from [gbt_train()].
 #' @param newdata The rows to explain: a data frame, a matrix or a sparse matrix.
 #' @param background Rows to compare with, as `newdata`, or `NULL`.

@@ -15,7 +15,7 @@ RECORDS = {
     "trees": "<QQII",
     "nodes": "<8sII", "sets": "<I", "leaf_values": "<d",
     "linear_grids": "<iiQ", "linear_cuts": "<d", "linear_x": "<h", "linear_of": "<I", "linear_leaves": "<dddQII",
-    "linear_terms": "<dII", "gain": "<d", "cover": "<d", "count": "<I",
+    "linear_terms": "<dIi", "gain": "<d", "cover": "<d", "count": "<I",
     "columns": "<QQIi", "feature_kinds": "<Q", "features": "<Ii", "statistics": "<d",
     "projections": "<ii", "combined": "<i", "keys": "<Q", "tables": "<iidii", "shown": "<d", "bins": "<B",
     "meta": "<QIIQQ", "meta_values": "<8s", "texts": "<c",

@@ -506,7 +506,7 @@ test_that("JSON of gbt_export() that was changed is refused in words", {
   expect_error(gbt_import(charToRaw(own_json(m, "\"name\": \"x\"", "\"name\": \"y\""))), "occurs twice",
                class = "gbt_error_data")
   refused(m, "\"missing\": [", "\"missing\": [2, ", "missing|length")
-  refused(m, "\"cover\": [", "\"cover\": [null, ", "cover")
+  refused(m, "\"cover\": [", "\"cover\": [null, ", "cover|length")
   quantiles <- gbt_train(d$x, d$y, objective = "quantile", quantile_alpha = c(0.2, 0.8), nrounds = 1, threads = 1)
   refused(quantiles, "\"levels\": [0.2, 0.8]", "\"levels\": [0.8, 0.2]", "first number|ascending")
   refused(quantiles, "\"levels\": [0.2, 0.8]", "\"levels\": [0.2]", "levels")

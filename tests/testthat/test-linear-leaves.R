@@ -138,11 +138,139 @@ test_that("what models with linear leaves cannot do is refused", {
   d <- sloped(600)
   m <- fit(d, threads = 1)
   expect_snapshot(error = TRUE, {
-    predict(m, d, type = "contrib")
     gbt_export(m, tempfile(fileext = ".onnx"))
     gbt_train(y ~ ., d, nrounds = 1, init_model = m, threads = 1)
     gbt_partial(m, columns = "a", method = "recursion")
   })
+})
+
+# Contributions by their definition: every set of columns. value(known): of a row, with the columns `known`.
+naive_shapley <- function(columns, value) {
+  p <- length(columns)
+  sets <- lapply(0:(2^p - 1), function(s) bitwAnd(s, 2^(seq_len(p) - 1)) > 0)
+  v <- vapply(sets, value, 0)
+  at <- function(known) v[1 + sum(2^(which(known) - 1))]
+  with <- function(known, i, to) replace(known, i, to)
+  single <- vapply(seq_len(p), function(i) {
+    sum(vapply(sets, function(known) {
+      if (known[i]) return(0)
+      factorial(sum(known)) * factorial(p - sum(known) - 1) / factorial(p) * (at(with(known, i, TRUE)) - at(known))
+    }, 0))
+  }, 0)
+  pairs <- matrix(0, p, p)
+  for (i in seq_len(p)) for (j in seq_len(p)[-i]) {
+    pairs[i, j] <- sum(vapply(sets, function(known) {
+      if (known[i] || known[j]) return(0)
+      both <- at(with(known, c(i, j), TRUE)) - at(with(known, i, TRUE)) - at(with(known, j, TRUE)) + at(known)
+      factorial(sum(known)) * factorial(p - sum(known) - 2) / factorial(p - 1) * both / 2
+    }, 0))
+  }
+  diag(pairs) <- single - rowSums(pairs)
+  list(base = v[1], single = single, pairs = pairs)
+}
+
+# Numbers at the middles of bins, so that a leaf's X are the numbers themselves.
+contribution_data <- function(n = 700, gaps = TRUE) {
+  set.seed(11, kind = "Mersenne-Twister", normal.kind = "Inversion", sample.kind = "Rejection")
+  x <- data.frame(a = sample(0:40, n, TRUE) / 2, b = 1000 + 7 * sample(0:9, n, TRUE), c = sample(0:12, n, TRUE))
+  x$y <- x$a * (x$c %% 3 + 1) / 3 - 0.02 * x$b * (x$a > 9) + x$c^2 / 30 + stats::rnorm(n) / 9
+  if (gaps) x$a[seq(5, n, by = 23)] <- NA
+  x
+}
+
+test_that("contributions by cover are those of the definition: unknown columns of a leaf have its rows' means", {
+  d <- contribution_data(gaps = FALSE)
+  columns <- c("a", "b", "c")
+  m <- gbt_train(d[columns], d$y, nrounds = 3, eta = 0.7, max_depth = 4, grow_policy = "depthwise",
+                 colsample_bytree = 1, leaf_model = "linear", threads = 1)
+  nodes <- as.data.frame(m)
+  expect_gt(sum(lengths(unclass(nodes$slopes)) > 1L), 4L)
+  leaf <- predict(m, d, type = "leaf", threads = 1)
+  rows <- d[c(1:12, 1), columns]
+  rows$a[13] <- NA
+  worth <- function(tree, at, row, known) {
+    i <- which(nodes$tree == tree & nodes$node == at)
+    if (is.na(nodes$left[i])) {
+      slopes <- unclass(nodes$slopes)[[i]]
+      own <- names(slopes)
+      if (is.null(slopes) || anyNA(unlist(row)[intersect(own, known)])) return(nodes$value[i])
+      at_leaf <- leaf[, tree] == at
+      x <- vapply(own, function(column) if (column %in% known) row[[column]] else mean(d[at_leaf, column]), 0)
+      return(min(max(nodes$intercept[i] + sum(slopes * x), nodes$low[i]), nodes$high[i]))
+    }
+    children <- c(nodes$left[i], nodes$right[i])
+    if (nodes$feature[i] %in% known) {
+      v <- row[[nodes$feature[i]]]
+      goes <- if (is.na(v)) nodes$missing[i] else children[1L + (v > nodes$threshold[i])]
+      return(worth(tree, goes, row, known))
+    }
+    cover <- vapply(children, function(k) nodes$cover[nodes$tree == tree & nodes$node == k], 0)
+    share <- if (sum(cover) > 0) cover / sum(cover) else c(0.5, 0.5) # of a split that no row came by
+    sum(share * vapply(children, function(k) worth(tree, k, row, known), 0))
+  }
+  got <- predict(m, rows, type = "contrib", threads = 2)
+  pairs <- predict(m, rows, type = "interaction", threads = 2)
+  link <- predict(m, rows, type = "link", threads = 1)
+  expect_equal(rowSums(got), link, tolerance = 1e-12)
+  for (r in seq_len(nrow(rows))) {
+    want <- naive_shapley(columns, function(known) {
+      sum(vapply(1:3, function(t) worth(t, 0, rows[r, ], columns[known]), 0))
+    })
+    expect_equal(unname(got[r, 1:3]), want$single, tolerance = 1e-6)
+    expect_equal(unname(pairs[r, 1:3, 1:3]), want$pairs, tolerance = 1e-6)
+  }
+  expect_identical(predict(m, rows, type = "contrib", threads = 1), got)
+  expect_identical(do.call(rbind, lapply(1:13, function(r) predict(m, rows[r, ], type = "contrib"))), got)
+  expect_equal(apply(pairs, 1:2, sum)[, 1:3], got[, 1:3], tolerance = 1e-12, ignore_attr = TRUE)
+})
+
+test_that("contributions against a background are those of the definition", {
+  d <- contribution_data()
+  columns <- c("a", "b", "c")
+  background <- d[600:670, columns] # more than a word, with missing values
+  rows <- d[c(1:9, 5, 5), columns] # row 5 lacks `a`
+  rows$c[11] <- NA
+  for (depth in c(2, 4)) {
+    m <- gbt_train(d[columns], d$y, nrounds = 3, eta = 0.7, max_depth = depth, leaf_model = "linear", threads = 1)
+    got <- predict(m, rows, type = "contrib", background = background, threads = 2)
+    pairs <- predict(m, rows, type = "interaction", background = background, threads = 2)
+    expect_equal(rowSums(got), predict(m, rows, type = "link", threads = 1), tolerance = 1e-12)
+    for (r in seq_len(nrow(rows))) {
+      want <- naive_shapley(columns, function(known) {
+        mixed <- background
+        mixed[columns[known]] <- rows[r, columns[known]]
+        mean(predict(m, mixed, type = "link", threads = 1))
+      })
+      expect_equal(unname(got[r, ]), c(want$single, want$base), tolerance = 1e-10)
+      expect_equal(unname(pairs[r, 1:3, 1:3]), want$pairs, tolerance = 1e-10)
+    }
+    expect_identical(predict(m, rows, type = "contrib", background = background, threads = 1), got)
+    expect_identical(predict(m, rows[3, ], type = "contrib", background = background), got[3, , drop = FALSE])
+  }
+})
+
+test_that("contributions of linear leaves: classes, parallel trees, ranges of leaves, many rows, gbt_shap()", {
+  d <- sloped(900)
+  m <- gbt_train(d[1:3], cut(d$y, 3, labels = c("u", "v", "w")), nrounds = 4, num_parallel_tree = 2, subsample = 0.8,
+                 leaf_model = "linear", threads = 2)
+  got <- predict(m, d, type = "contrib", threads = 2)
+  expect_equal(apply(got, c(1, 3), sum), predict(m, d, type = "link"), tolerance = 1e-12, ignore_attr = TRUE)
+  expect_identical(predict(m, d[200:300, ], type = "contrib", threads = 1), got[200:300, , ])
+  m <- fit(d, threads = 2)
+  far <- data.frame(a = c(-1e9, 1e9, Inf, NA), b = c(1e9, NA, 0, NA), f = "a")
+  for (background in list(NULL, d[1:100, ])) {
+    expect_equal(rowSums(predict(m, far, type = "contrib", background = background)), predict(m, far, type = "link"),
+                 tolerance = 1e-12)
+  }
+  shap <- gbt_shap(m, d[1:50, ], interaction = TRUE)
+  expect_equal(rowSums(shap$values) + shap$base, predict(m, d[1:50, ], type = "link"), tolerance = 1e-12,
+               ignore_attr = TRUE)
+  expect_equal(apply(shap$interaction, 1:2, sum), shap$values, tolerance = 1e-12, ignore_attr = TRUE)
+  expect_message(expect_identical(predict(m, d[1:5, ], type = "contrib", device = "cuda"),
+                                  predict(m, d[1:5, ], type = "contrib")), "linear leaves", class = "gbt_message")
+  file <- withr::local_tempfile(fileext = ".json")
+  gbt_export(m, file)
+  expect_identical(predict(gbt_import(file), d[1:50, ], type = "contrib"), predict(m, d[1:50, ], type = "contrib"))
 })
 
 test_that("predict() says where it does not use the device that it is given", {

@@ -134,7 +134,9 @@ static const char *leaves_fault(const gbt_forest_view *forest) {
       return "the range of a linear leaf is invalid";
     for (uint32_t k = 0; k < leaf->n_terms; k++) {
       const gbt_linear_term *its = &linear->term[term + k];
-      if (its->zero != 0 || its->grid >= linear->n_grids) return "a slope belongs to no grid";
+      if (its->grid >= linear->n_grids) return "a slope belongs to no grid";
+      if (its->mean < -GBT_LINEAR_HALF * GBT_LINEAR_MEAN || its->mean > GBT_LINEAR_HALF * GBT_LINEAR_MEAN)
+        return "a mean of linear leaves is out of range";
       if (!(its->slope < 1e300 && its->slope > -1e300)) return "a slope is not finite";
     }
     term += leaf->n_terms;

@@ -280,7 +280,7 @@ static void make_leaf(cpu_backend *be, const cpu_linear_item *item, const gbt_li
     if (its == 0.0) continue;
     leaf.start -= its * mean[k];
     size += (its < 0.0 ? -its : its) * (2.0 * GBT_LINEAR_HALF);
-    term[leaf.n_terms++] = (gbt_linear_term){its, item->grid[k], 0};
+    term[leaf.n_terms++] = (gbt_linear_term){its, item->grid[k], (int32_t)gbt_round_i64(mean[k] * GBT_LINEAR_MEAN)};
   }
   if (leaf.n_terms == 0 || !gbt_grow_value_ok(size) || !gbt_grow_value_ok(leaf.start)) return;
   linear->n_terms += leaf.n_terms;

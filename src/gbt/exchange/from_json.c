@@ -39,6 +39,14 @@ typedef struct own_reader {
   int linear; /* whether leaves may be linear */
 } own_reader;
 
+/* ---- words ---- */
+
+const char *const gbti_json_key[GBTI_JSON_KEYS] = {"left",  "column", "split", "missing", "unseen",
+                                                   "value", "gain",   "cover", "count"};
+const char *const gbti_json_type[3] = {"number", "levels", "ordered"};
+const char *const gbti_json_rule[4] = {"plain", "float32", "scaled", "mean"};
+const char *const gbti_json_link[6] = {"score", "sigmoid", "exp", "expm1", "softmax", "sorted"};
+
 /* ---- values ---- */
 
 static gbt_status fault(const own_reader *r, const char *what) { return gbti_document_fault(r->doc, what); }
@@ -364,6 +372,42 @@ static gbt_status read_slopes(own_reader *r, size_t value, size_t node) {
   return GBT_OK;
 }
 
+/* Means of a leaf's numbers, in positions: whole multiples of 1 / GBT_LINEAR_MEAN. */
+static gbt_status read_means(own_reader *r, size_t value, size_t node) {
+  const uint32_t of = r->of[node];
+  double mean = 0.0;
+  size_t at;
+  int64_t n;
+  if (of == 0) return tree_fault(r, "a leaf that is constant has means");
+  const gbt_linear_leaf *leaf = &r->leaf[of - 1];
+  GBT_TRY(list_of(r, value, "means", &at, &n));
+  if (n != leaf->n_terms) return tree_fault(r, "a linear leaf has not a mean for each slope");
+  for (uint32_t k = 0; k < leaf->n_terms; k++, at = gbti_next(r->doc, at)) {
+    GBT_TRY(gbti_number(r->doc, at, "means", 0, &mean));
+    mean *= GBT_LINEAR_MEAN;
+    if (!(mean >= -GBT_LINEAR_HALF * (double)GBT_LINEAR_MEAN && mean <= GBT_LINEAR_HALF * (double)GBT_LINEAR_MEAN) ||
+        mean != (double)(int32_t)mean)
+      return tree_fault(r, "a mean is no position");
+    r->term[leaf->term_beg + k].mean = (int32_t)mean;
+  }
+  return GBT_OK;
+}
+
+static gbt_status read_linear(own_reader *r, size_t tree, size_t beg, int64_t n) {
+  size_t at, means = gbti_get(r->doc, tree, "means");
+  int64_t its;
+  GBT_TRY(list_of(r, gbti_get(r->doc, tree, "linear"), "linear", &at, &its));
+  if (its != n) return tree_fault(r, "its lists differ in length");
+  for (size_t i = beg; i < beg + (size_t)n; i++, at = gbti_next(r->doc, at))
+    if (gbti_kind_of(r->doc, at) != GBTI_VALUE_NULL) GBT_TRY(read_slopes(r, at, i));
+  if (means == GBTI_NO_VALUE) return GBT_OK; /* of contributions only: 0 then */
+  GBT_TRY(list_of(r, means, "means", &at, &its));
+  if (its != n) return tree_fault(r, "its lists differ in length");
+  for (size_t i = beg; i < beg + (size_t)n; i++, at = gbti_next(r->doc, at))
+    if (gbti_kind_of(r->doc, at) != GBTI_VALUE_NULL) GBT_TRY(read_means(r, at, i));
+  return GBT_OK;
+}
+
 static gbt_status room_for(own_reader *r, size_t n) {
   GBT_TRY(gbt_mem_grow(&r->mem, &r->nodes, &r->cap[0], n, sizeof *r->nodes, r->err));
   GBT_TRY(gbt_mem_grow(&r->mem, &r->gain, &r->cap[1], n, sizeof *r->gain, r->err));
@@ -397,12 +441,7 @@ static gbt_status read_tree(own_reader *r, size_t value) {
   for (size_t i = beg; i < beg + (size_t)n; i++)
     if (r->nodes[i].feat & GBT_NODE_CATEGORICAL && is_split_of_last(r, tree, &r->nodes[i]))
       return tree_fault(r, "a set tells levels beyond the 65,534th apart");
-  if (!r->linear) return GBT_OK;
-  GBT_TRY(list_of(r, gbti_get(r->doc, value, "linear"), "linear", &at, &its));
-  if (its != n) return tree_fault(r, "its lists differ in length");
-  for (size_t i = beg; i < beg + (size_t)n; i++, at = gbti_next(r->doc, at))
-    if (gbti_kind_of(r->doc, at) != GBTI_VALUE_NULL) GBT_TRY(read_slopes(r, at, i));
-  return GBT_OK;
+  return r->linear ? read_linear(r, value, beg, n) : GBT_OK;
 }
 
 /* Trees are in the order of rounds, then outputs, then parallel trees. */

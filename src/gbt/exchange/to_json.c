@@ -41,14 +41,6 @@ static void put_numbers(gbti_file *out, const double *number, size_t n) {
   gbti_put(out, "]");
 }
 
-/* ---- words ---- */
-
-const char *const gbti_json_key[GBTI_JSON_KEYS] = {"left",  "column", "split", "missing", "unseen",
-                                                   "value", "gain",   "cover", "count"};
-const char *const gbti_json_type[3] = {"number", "levels", "ordered"};
-const char *const gbti_json_rule[4] = {"plain", "float32", "scaled", "mean"};
-const char *const gbti_json_link[6] = {"score", "sigmoid", "exp", "expm1", "softmax", "sorted"};
-
 /* ---- columns and trees ---- */
 
 static void put_column(const gbti_outgoing *x, gbti_file *out, int32_t c) {
@@ -157,12 +149,8 @@ static void put_grid(const gbti_outgoing *x, gbti_file *out, uint32_t g) {
   gbti_put(out, "]}");
 }
 
-/* [start, low, high, grid, slope, grid, slope, ..] of a linear leaf, null of another node. */
+/* [start, low, high, grid, slope, grid, slope, ..] of a linear leaf. */
 static void put_slopes(const gbti_outgoing *x, gbti_file *out, const gbti_out_node *node) {
-  if (node->linear == 0) {
-    gbti_put(out, "null");
-    return;
-  }
   const gbt_linear_leaf *leaf = &x->linear->leaf[node->linear - 1];
   const double ends[] = {leaf->start, leaf->low, leaf->high};
   gbti_put(out, "[");
@@ -180,6 +168,14 @@ static void put_slopes(const gbti_outgoing *x, gbti_file *out, const gbti_out_no
   gbti_put(out, "]");
 }
 
+/* Means of the same columns, in positions. */
+static void put_means(const gbti_outgoing *x, gbti_file *out, const gbti_out_node *node) {
+  double mean[GBT_LINEAR_MOST];
+  const gbt_linear_leaf *leaf = &x->linear->leaf[node->linear - 1];
+  for (uint32_t k = 0; k < leaf->n_terms; k++) mean[k] = gbt_linear_mean(&x->linear->term[leaf->term_beg + k]);
+  put_numbers(out, mean, leaf->n_terms);
+}
+
 static void put_tree(const gbti_outgoing *x, gbti_file *out, uint64_t t) {
   const gbti_out_tree *tree = &x->tree[t];
   put_key(out, t == 0 ? "\n    {" : ",\n    {", "output");
@@ -193,12 +189,14 @@ static void put_tree(const gbti_outgoing *x, gbti_file *out, uint64_t t) {
     }
     gbti_put(out, "]");
   }
-  if (x->linear->n_leaves > 0) {
-    put_key(out, ",\n     ", "linear");
+  for (int means = 0; means < 2 && x->linear->n_leaves > 0; means++) {
+    put_key(out, ",\n     ", means ? "means" : "linear");
     gbti_put(out, "[");
     for (uint32_t i = 0; i < tree->n_nodes; i++) {
       if (i > 0) gbti_put(out, ", ");
-      put_slopes(x, out, &tree->node[i]);
+      if (tree->node[i].linear == 0) gbti_put(out, "null");
+      else if (means) put_means(x, out, &tree->node[i]);
+      else put_slopes(x, out, &tree->node[i]);
     }
     gbti_put(out, "]");
   }

@@ -5,6 +5,7 @@
 #include "../base/parallel.h"
 #include "../data/job.h"
 #include "explain_impl.h"
+#include "slopes.h"
 
 /* ---- the base, and a player's own part without its interactions ---- */
 
@@ -87,7 +88,7 @@ static gbt_status read_background(gbti_explain_run *run, gbt_error *err) {
 
 /* ---- the call ---- */
 
-/* The features that the trees split by. */
+/* The features that the trees split by, and those that their leaves are linear in. */
 static gbt_status list_features(gbti_explain_run *run, gbt_error *err) {
   const gbt_forest_view *forest = run->forest;
   const size_t n = (size_t)forest->n_features;
@@ -98,6 +99,7 @@ static gbt_status list_features(gbti_explain_run *run, gbt_error *err) {
     for (uint32_t i = 0; i < forest->trees[t].n_nodes; i++)
       if (nodes[i].left != 0) run->slot[nodes[i].feat & GBT_NODE_FEATURE] = 1;
   }
+  for (uint32_t g = 0; g < forest->linear.n_grids; g++) run->slot[forest->linear.grid[g].feat] = 1;
   for (int32_t f = 0; f < forest->n_features; f++) {
     if (!run->slot[f]) continue;
     run->slot[f] = run->n_feats;
@@ -138,6 +140,7 @@ static gbt_status explain(gbti_explain_run *run, gbt_error *err) {
     GBT_TRY(run->rows(run, err));
     gbti_drop_entries(run);
   }
+  GBT_TRY(gbti_explain_slopes(run, err));
   return spec->interactions ? gbti_job_run(run->job, n_blocks, finish_task, run, err) : GBT_OK;
 }
 
@@ -203,7 +206,7 @@ static gbt_status scale(gbt_ctx *ctx, const gbt_forest_view *forest, const gbt_b
 
 static gbt_status explain_plain(gbt_ctx *ctx, const gbt_forest_view *forest, const gbt_binding *binding,
                                 const gbt_explain_spec *spec, const double *offset, double *out, gbt_error *err) {
-  if (spec->api != NULL && gbt_device_offers(spec->api, GBT_WORK_CONTRIBUTIONS))
+  if (spec->api != NULL && forest->linear.n_leaves == 0 && gbt_device_offers(spec->api, GBT_WORK_CONTRIBUTIONS))
     return gbt_device_explain(ctx, spec->api, spec->device, forest, binding, spec, offset, out, err);
   const gbti_explain_run by = {
       .rows = gbti_explain_rows, .batch_bytes = GBTI_BATCH_BYTES, .part_bytes = GBTI_PART_BYTES};
@@ -214,7 +217,6 @@ gbt_status gbt_explain(gbt_ctx *ctx, const gbt_forest_view *forest, const gbt_bi
                        const gbt_explain_spec *spec, const double *offset, double *out, gbt_error *err) {
   gbt_forest_view trees = *forest;
   double *none;
-  GBT_TRY(gbt_forest_check_constant(forest, "whose contributions are not offered", err));
   if (forest->sums.rule != GBT_SUM_SCALED && forest->sums.rule != GBT_SUM_MEAN)
     return explain_plain(ctx, forest, binding, spec, offset, out, err);
   GBT_TRY(gbt_mem_zeros(&ctx->mem, (size_t)forest->n_outputs, sizeof *none, &none, err));

@@ -110,7 +110,9 @@ gbt_status gbti_work_fit(const gbti_explain_run *run, gbti_explain_work *work, c
 int gbti_play(const gbti_explain_run *run, const gbti_entry *entry, gbti_explain_work *work, const uint64_t *went,
               size_t n_words, int64_t n_rows, double *acc, size_t stride);
 
-/* rows.c: by the threads of the call. */
+/* rows.c: by the threads of the call. Before a pass over blocks of rows; a block's numbers, to w->x and w->missing. */
+void gbti_rewind(gbti_explain_run *run);
+void gbti_read_block(const gbti_explain_run *run, int64_t row, int32_t n, gbti_explain_work *w);
 gbt_status gbti_explain_rows(gbti_explain_run *run, gbt_error *err) GBT_MUST_CHECK;
 
 /* explain.c: gbt_explain, where `rows`, `device`, batch_bytes and part_bytes of `by` say who does it. */

@@ -6,9 +6,8 @@
 #include "quadrature.h"
 #include "step.h"
 
-/* Of the cover of two children, how much is the left one's. Covers of files may be anything but NaN; where they say
- * nothing, counts do. */
-static double share_of(const gbt_forest_view *forest, uint64_t left) {
+/* Covers of files may be anything but NaN; where they say nothing, counts do. */
+double gbti_share_left(const gbt_forest_view *forest, uint64_t left) {
   double l = forest->cover[left], r = forest->cover[left + 1], sum = l + r;
   double share = sum > 0.0 ? l / sum : -1.0;
   if (share >= 0.0 && share <= 1.0) return share;
@@ -201,7 +200,7 @@ static gbt_status fill_cover(walk *w, double *merged, gbt_error *err) {
   GBT_TRY(take(plan, n_points, sizeof *plan->point, &plan->point, err));
   GBT_TRY(take(plan, n_points, sizeof *plan->weight, &plan->weight, err));
   const uint64_t beg = forest->trees[plan->tree].node_beg;
-  for (size_t i = 0; i < n; i++) plan->mix[i].share = share_of(forest, beg + w->nodes[plan->split[i].node].left);
+  for (size_t i = 0; i < n; i++) plan->mix[i].share = gbti_share_left(forest, beg + w->nodes[plan->split[i].node].left);
   put_values(w, forest);
   gbti_quadrature(plan->n_points, plan->point, plan->weight);
   put_common(plan);

@@ -77,6 +77,9 @@ typedef struct gbti_game_scratch {
   int32_t *last, *number;
 } gbti_game_scratch;
 
+/* Of the cover of two children, how much is the left one's. left: its number among the forest's nodes. */
+double gbti_share_left(const gbt_forest_view *forest, uint64_t left);
+
 gbt_status gbti_game_new(const gbt_mem *mem, const gbti_game_spec *spec, const gbti_game_scratch *scratch,
                          uint64_t tree, gbti_game **out, gbt_error *err) GBT_MUST_CHECK;
 void gbti_game_free(gbti_game *plan); /* NULL allowed */

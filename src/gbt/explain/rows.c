@@ -13,7 +13,7 @@ enum {
 
 /* ---- where rows go ---- */
 
-static void read_block(const gbti_explain_run *run, int64_t row, int32_t n, gbti_explain_work *w) {
+void gbti_read_block(const gbti_explain_run *run, int64_t row, int32_t n, gbti_explain_work *w) {
   if (w->row == row) return;
   w->row = row;
   for (int32_t j = 0; j < run->n_feats; j++) {
@@ -165,7 +165,7 @@ static void block_task(void *arg, int64_t task, int thread) {
   const int64_t row = task * GBTI_ROWS;
   const int32_t n = rows_of_block(run, task);
   gbt_error err;
-  read_block(run, row, n, w);
+  gbti_read_block(run, row, n, w);
   move_sums(run, w, row, n, 0);
   for (size_t j = 0; j < run->n_entries; j++) {
     const gbti_entry *entry = &run->entry[j];
@@ -202,7 +202,7 @@ static void hold_task(void *arg, int64_t task, int thread) {
   const int32_t n = rows_of_block(h->run, block);
   gbt_error err;
   if (entry->game->n_splits == 0) return;
-  read_block(h->run, block * GBTI_ROWS, n, w);
+  gbti_read_block(h->run, block * GBTI_ROWS, n, w);
   if (gbti_work_fit(h->run, w, entry->game, GBTI_ROWS, &err) != GBT_OK) {
     gbti_job_fail(h->run->job, &err);
     return;
@@ -250,9 +250,13 @@ static gbt_status hold_all(gbti_explain_run *run, int64_t n_blocks, gbt_error *e
   return status;
 }
 
+void gbti_rewind(gbti_explain_run *run) {
+  for (int t = 0; t < run->ctx->n_threads; t++) memset(run->work[t].cursor, 0, (size_t)run->n_feats * sizeof(int64_t));
+}
+
 gbt_status gbti_explain_rows(gbti_explain_run *run, gbt_error *err) {
   const int64_t n_blocks = (run->n_rows + GBTI_ROWS - 1) / GBTI_ROWS;
-  for (int t = 0; t < run->ctx->n_threads; t++) memset(run->work[t].cursor, 0, (size_t)run->n_feats * sizeof(int64_t));
+  gbti_rewind(run);
   if (run->ctx->n_threads > 1 && n_blocks < (int64_t)FEW_BLOCKS * run->ctx->n_threads && run->n_entries > 1)
     return hold_all(run, n_blocks, err);
   return gbti_job_run(run->job, n_blocks, block_task, run, err);

@@ -17,6 +17,7 @@
 enum {
   GBT_LINEAR_MOST = 6,           /* features of a leaf */
   GBT_LINEAR_HALF = 1 << 14,     /* X is from -GBT_LINEAR_HALF to GBT_LINEAR_HALF */
+  GBT_LINEAR_MEAN = 1 << 16,     /* the unit of means is X / GBT_LINEAR_MEAN */
   GBT_LINEAR_MISSING = INT32_MIN /* in place of X */
 };
 
@@ -33,7 +34,8 @@ typedef struct gbt_linear_leaf {
 
 typedef struct gbt_linear_term {
   double slope;
-  uint32_t grid, zero; /* its number; 0 */
+  uint32_t grid; /* its number */
+  int32_t mean;  /* of X over the rows that the leaf was fitted to, by their hessians: times GBT_LINEAR_MEAN, rounded */
 } gbt_linear_term;
 
 /* Borrowed pointers. All 0 where the trees of a forest have constant leaves only. */
@@ -78,6 +80,8 @@ GBT_FN double gbt_linear_clip(const gbt_linear_leaf *leaf, double value) {
   value = value < leaf->low ? leaf->low : value;
   return value > leaf->high ? leaf->high : value;
 }
+
+GBT_FN double gbt_linear_mean(const gbt_linear_term *term) { return (double)term->mean * (1.0 / GBT_LINEAR_MEAN); }
 
 /* The value of a leaf; x: one of each of its terms, none missing. */
 GBT_FN double gbt_linear_value(const gbt_linear_leaf *leaf, const gbt_linear_term *terms, const int32_t *x) {
