@@ -106,7 +106,7 @@ static gbt_status read_levels(own_reader *r, size_t column, gbt_schema_column *c
   return GBT_OK;
 }
 
-/* The column's tag says which of its numbers stand for missing values; the list must say the same. */
+/* The column's tag says which of its numbers are missing values; the list must say the same. */
 static gbt_status check_missing(const own_reader *r, size_t list, const gbt_schema_column *col) {
   gbti_codes codes = {0};
   double *room;

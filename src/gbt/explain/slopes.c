@@ -37,7 +37,7 @@ typedef struct slope_work {
   int32_t *x;                /* by grid: of the rows of a block */
   double *acc;               /* by player, and pair: of a row */
   double *f;                 /* by player: its factor at a point */
-  int32_t *ahead, *behind;   /* players: see slope_sides */
+  int32_t *row_only, *back_only; /* players: see slope_sides */
   int32_t free[MOST];        /* likewise */
   double value[SUBSETS];     /* see fill_values */
 } slope_work;
@@ -237,32 +237,33 @@ static void play_cover(const slope_run *s, const slope_leaf *leaf, const uint8_t
   }
 }
 
-/* Players by who passes: the row alone, the row of the background alone, both, if the leaf is linear in theirs. */
+/* Numbers of players that only the row passes, only the row of the background, and both where the leaf is linear in
+ * their columns. */
 typedef struct slope_sides {
-  uint32_t n_ahead, n_behind, n_free, known; /* known: bits of players of terms that are ahead */
+  uint32_t n_row_only, n_back_only, n_free, known; /* known: bits of players of terms that only the row passes */
 } slope_sides;
 
 static void add_pairs(const slope_run *s, const slope_leaf *leaf, const slope_sides *n, uint32_t set, uint32_t t,
                       double e, slope_work *w) {
   const double *beta = s->run->beta;
   const size_t n_players = (size_t)leaf->n;
-  const uint32_t a = n->n_ahead, b = n->n_behind, f = n->n_free;
+  const uint32_t a = n->n_row_only, b = n->n_back_only, f = n->n_free;
   for (uint32_t i = 0; i < a; i++) {
     for (uint32_t j = 0; j < i; j++)
-      w->acc[gbti_pair(n_players, w->ahead[i], w->ahead[j])] += e * gbti_beta(beta, a - 2 + t, b + f - t);
+      w->acc[gbti_pair(n_players, w->row_only[i], w->row_only[j])] += e * gbti_beta(beta, a - 2 + t, b + f - t);
     for (uint32_t j = 0; j < b; j++)
-      w->acc[gbti_pair(n_players, w->ahead[i], w->behind[j])] -= e * gbti_beta(beta, a - 1 + t, b - 1 + f - t);
+      w->acc[gbti_pair(n_players, w->row_only[i], w->back_only[j])] -= e * gbti_beta(beta, a - 1 + t, b - 1 + f - t);
   }
   for (uint32_t i = 0; i < b; i++)
     for (uint32_t j = 0; j < i; j++)
-      w->acc[gbti_pair(n_players, w->behind[i], w->behind[j])] += e * gbti_beta(beta, a + t, b - 2 + f - t);
+      w->acc[gbti_pair(n_players, w->back_only[i], w->back_only[j])] += e * gbti_beta(beta, a + t, b - 2 + f - t);
   for (uint32_t i = 0; i < f; i++) {
     const uint32_t in = set >> w->free[i] & 1u, rest = t - in;
     const double own = in ? e : -e;
     for (uint32_t j = 0; j < a; j++)
-      w->acc[gbti_pair(n_players, w->free[i], w->ahead[j])] += own * gbti_beta(beta, a - 1 + rest, b + f - 1 - rest);
+      w->acc[gbti_pair(n_players, w->free[i], w->row_only[j])] += own * gbti_beta(beta, a - 1 + rest, b + f - 1 - rest);
     for (uint32_t j = 0; j < b; j++)
-      w->acc[gbti_pair(n_players, w->free[i], w->behind[j])] -= own * gbti_beta(beta, a + rest, b + f - 2 - rest);
+      w->acc[gbti_pair(n_players, w->free[i], w->back_only[j])] -= own * gbti_beta(beta, a + rest, b + f - 2 - rest);
     for (uint32_t j = 0; j < i; j++) {
       const uint32_t too = set >> w->free[j] & 1u;
       w->acc[gbti_pair(n_players, w->free[i], w->free[j])] +=
@@ -274,8 +275,8 @@ static void add_pairs(const slope_run *s, const slope_leaf *leaf, const slope_si
 /* Compared with a row of the background: see shares.h. A set of players of terms that both pass is known as well. */
 static void play_back(const slope_run *s, const slope_leaf *leaf, const slope_sides *n, slope_work *w) {
   const double *beta = s->run->beta;
-  const uint32_t a = n->n_ahead, b = n->n_behind, f = n->n_free;
-  double ahead = 0.0, behind = 0.0;
+  const uint32_t a = n->n_row_only, b = n->n_back_only, f = n->n_free;
+  double gained = 0.0, lost = 0.0;
   for (uint32_t some = 0; some < 1u << f; some++) {
     uint32_t set = n->known, t = 0;
     for (uint32_t i = 0; i < f; i++) {
@@ -284,16 +285,16 @@ static void play_back(const slope_run *s, const slope_leaf *leaf, const slope_si
     }
     const double e = w->value[set];
     if (e == 0.0) continue;
-    if (a > 0) ahead += e * gbti_beta(beta, a - 1 + t, b + f - t);
-    if (b > 0) behind += e * gbti_beta(beta, a + t, b - 1 + f - t);
+    if (a > 0) gained += e * gbti_beta(beta, a - 1 + t, b + f - t);
+    if (b > 0) lost += e * gbti_beta(beta, a + t, b - 1 + f - t);
     for (uint32_t i = 0; i < f; i++) {
       const uint32_t in = some >> i & 1u, rest = t - in;
       w->acc[w->free[i]] += (in ? e : -e) * gbti_beta(beta, a + rest, b + f - 1 - rest);
     }
     if (s->run->spec->interactions) add_pairs(s, leaf, n, set, t, e, w);
   }
-  for (uint32_t i = 0; i < a; i++) w->acc[w->ahead[i]] += ahead;
-  for (uint32_t i = 0; i < b; i++) w->acc[w->behind[i]] -= behind;
+  for (uint32_t i = 0; i < a; i++) w->acc[w->row_only[i]] += gained;
+  for (uint32_t i = 0; i < b; i++) w->acc[w->back_only[i]] -= lost;
 }
 
 /* ---- rows ---- */
@@ -337,9 +338,9 @@ static void compare(const slope_run *s, const slope_leaf *leaf, const uint8_t *p
       for (int32_t i = 0; i < leaf->n; i++) {
         const int also = (int)(back[(size_t)i * s->words + word] >> r & 1u);
         if (!passes[i]) {
-          w->behind[n.n_behind++] = i;
+          w->back_only[n.n_back_only++] = i;
         } else if (!also) {
-          w->ahead[n.n_ahead++] = i;
+          w->row_only[n.n_row_only++] = i;
           if (i < leaf->inner) n.known |= 1u << i;
         } else if (i < leaf->inner) {
           w->free[n.n_free++] = i;
@@ -446,7 +447,7 @@ static void drop_work(slope_run *s) {
   const gbt_mem *mem = &s->run->ctx->mem;
   for (int t = 0; s->work != NULL && t < s->run->ctx->n_threads; t++) {
     slope_work *w = &s->work[t];
-    void *block[] = {w->pass, w->passes, w->x, w->acc, w->f, w->ahead, w->behind};
+    void *block[] = {w->pass, w->passes, w->x, w->acc, w->f, w->row_only, w->back_only};
     for (size_t i = 0; i < sizeof block / sizeof *block; i++) gbt_mem_free(mem, block[i]);
   }
   void *block[] = {s->work, s->point, s->weight, s->back};
@@ -469,8 +470,8 @@ static gbt_status open_work(slope_run *s, gbt_error *err) {
     GBT_TRY(gbt_mem_array(mem, (size_t)s->linear->n_grids, GBTI_ROWS * sizeof *w->x, &w->x, err));
     GBT_TRY(gbt_mem_array(mem, n_items, sizeof *w->acc, &w->acc, err));
     GBT_TRY(gbt_mem_array(mem, n, sizeof *w->f, &w->f, err));
-    GBT_TRY(gbt_mem_array(mem, n, sizeof *w->ahead, &w->ahead, err));
-    GBT_TRY(gbt_mem_array(mem, n, sizeof *w->behind, &w->behind, err));
+    GBT_TRY(gbt_mem_array(mem, n, sizeof *w->row_only, &w->row_only, err));
+    GBT_TRY(gbt_mem_array(mem, n, sizeof *w->back_only, &w->back_only, err));
   }
   if (s->run->n_back > 0) return gbt_mem_array(mem, s->n_back, sizeof *s->back, &s->back, err);
   GBT_TRY(gbt_mem_array(mem, n_points * (n_points + 1) / 2, sizeof *s->point, &s->point, err));
