@@ -444,7 +444,7 @@ static void misfits_are_refused(void) {
       eval_of(&ctx, GBT_METRIC_HUBER, 1, GBT_OBJ_SOFTMAX, 2, 2, x, y, &out), GBT_E_ARG,
       "metric \"huber\" is for numbers or means on the log link, but objective \"softmax\" predicts a probability");
   CHECK_FAILS(eval_of(&ctx, GBT_METRIC_RMSE, 0, GBT_OBJ_CUSTOM, 2, 2, x, y, &out), GBT_E_UNSUPPORTED,
-              "\"rmse\" takes one score a row, the model has 2");
+              "\"rmse\" needs one score per row, and the model has 2");
   CHECK_FAILS(eval_of(&ctx, GBT_N_METRICS, 0, GBT_OBJ_SQUARED_ERROR, 2, 1, x, y, &out), GBT_E_INTERNAL, "no metric");
   CHECK_FAILS(eval_of(&ctx, -1, 0, GBT_OBJ_SQUARED_ERROR, 2, 1, x, y, &out), GBT_E_INTERNAL, "no metric");
   CHECK_FAILS(eval_of(&ctx, GBT_METRIC_ERROR, 1.5, GBT_OBJ_LOGISTIC, 2, 1, x, y, &out), GBT_E_ARG,
