@@ -38,7 +38,7 @@ static void wrong_shapes(void) {
   CHECK_FAILS(check(t, test_err), GBT_E_DATA, "`x` has no values");
   t->cols[0] = x;
   t->cols[0].type = GBT_ORDINAL;
-  CHECK_FAILS(check(t, test_err), GBT_E_DATA, "`x`: give levels, and nothing else");
+  CHECK_FAILS(check(t, test_err), GBT_E_DATA, "`x`: factors and texts must be level codes");
   t->cols[0].type = (gbt_feature_type)7;
   CHECK_FAILS(check(t, test_err), GBT_E_DATA, "`x` has an unknown type or storage");
   t->cols[0] = x;
@@ -46,7 +46,7 @@ static void wrong_shapes(void) {
   CHECK_FAILS(check(t, test_err), GBT_E_DATA, "`x` has an unknown type or storage");
   t->cols[0] = x;
   t->cols[1].type = GBT_NUMERIC;
-  CHECK_FAILS(check(t, test_err), GBT_E_DATA, "`f`: give levels, and nothing else");
+  CHECK_FAILS(check(t, test_err), GBT_E_DATA, "`f`: factors and texts must be level codes");
   t->cols[1] = f;
   t->cols[1].levels = NULL;
   CHECK_FAILS(check(t, test_err), GBT_E_DATA, "`f` has codes but no levels");
