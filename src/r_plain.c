@@ -206,7 +206,7 @@ static int plain_sparse(SEXP x, SEXP names, const kind *kinds, gbt_column *cols)
   SEXP own = VECTOR_ELT(labels, 0);
   if (own != R_NilValue && (TYPEOF(own) != STRSXP || Rf_xlength(own) != n_rows)) return 0;
   if (TYPEOF(p) != INTSXP || Rf_xlength(p) != n + 1 || TYPEOF(i) != INTSXP) return 0;
-  const SEXPTYPE type = has_class(x, "lgCMatrix", NULL) ? LGLSXP : REALSXP;
+  const int type = has_class(x, "lgCMatrix", NULL) ? LGLSXP : REALSXP;
   if (!pattern && (TYPEOF(values) != type || Rf_xlength(values) != Rf_xlength(i))) return 0;
   const int *beg = INTEGER_RO(p);
   if (beg[0] != 0) return 0;
