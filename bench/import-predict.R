@@ -1,6 +1,7 @@
 # Imported models beside the predictors of their own programs: processor time of one thread for 100,000 rows of 30
-# columns, 5 % of them missing, and for one row. 200 rounds on 20,000 rows; XGBoost of depth 6, LightGBM of 31 leaves.
-# The raw scores must be the same bits. See bench/results/import-predict.md.
+# columns, 5 % of them missing, and for one row (by predict() and by gbt_predictor()). 200 rounds on 20,000 rows;
+# XGBoost of depth 6, LightGBM of 31 leaves. The raw scores must be the same bits. See
+# bench/results/import-predict.md.
 #
 #   mkdir FOLDER; python3 bench/import-predict.py FOLDER; Rscript bench/import-predict.R FOLDER
 suppressPackageStartupMessages(library(gbt))
@@ -25,6 +26,10 @@ for (i in seq_len(nrow(peers))) {
   if (!same) stop(its$model, ": other raw scores")
   many <- seconds(function() predict(m, x, type = "link", threads = 1))
   single <- seconds(function() for (k in 1:500) predict(m, one, type = "link")) / 500
+  prepared <- gbt_predictor(m, type = "link")
+  if (!identical(unname(prepared(one)), saved[1])) stop(its$model, ": another score of one row")
+  quick <- seconds(function() for (k in 1:2000) prepared(one)) / 2000
   cat(sprintf("| %s | 100,000 | %.3f s | %.3f s | %.1f |\n", its$model, its$many, many, its$many / many))
   cat(sprintf("| | 1 | %.1f us | %.1f us | %.1f |\n", 1e6 * its$one, 1e6 * single, its$one / single))
+  cat(sprintf("| | 1, `gbt_predictor()` | %.1f us | %.1f us | %.1f |\n", 1e6 * its$one, 1e6 * quick, its$one / quick))
 }
