@@ -16,6 +16,7 @@ is_number <- function(x, low = -Inf, high = Inf) {
 is_whole <- function(x, low, high = Inf) is_number(x, low, high) && x %% 1 == 0
 is_texts <- function(x) is_plain(x) && is.character(x) && !anyNA(x) && all(validEnc(x)) && all(Encoding(x) != "bytes")
 is_text <- function(x) length(x) == 1L && is_texts(x)
+is_plain_list <- function(x) is.list(x) && !is.object(x)
 is_flag <- function(x) is_plain(x) && is.logical(x) && length(x) == 1L && !is.na(x)
 are_names <- function(x) is_texts(x) && all(nzchar(x)) && !anyDuplicated(x)
 
@@ -29,6 +30,9 @@ is_column_name <- function(value) is.character(value) && !is.object(value) && le
 has_levels <- function(v) is.factor(v) || is.character(v)
 
 is_level <- function(v) has_levels(v) || is.logical(v)
+
+# A total, spread or largest number as a divisor of its parts: 1 for 0.
+above_0 <- function(largest) ifelse(largest > 0, largest, 1)
 
 # Which texts have bytes that are no text in their encoding.
 is_broken_text <- function(x) !validEnc(x) | Encoding(x) == "bytes"

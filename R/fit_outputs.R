@@ -56,6 +56,13 @@ part_labels_of <- function(object) {
   if (!is.null(levels)) level_labels(levels)
 }
 
+# Are outputs in units of their own, so that they share no scale? Columns of numbers are, and parameters of
+# distributions; of predicted means a distribution has one output.
+has_own_units <- function(object, type = "link") {
+  if (is_distribution(object$objective)) return(type %in% c("link", "parameters"))
+  !is.null(object$columns) && objective_info(object$objective)$response != "PROBABILITY"
+}
+
 # Names of several raw scores, or their numbers; NULL for one.
 output_labels <- function(object) {
   if (object$n_outputs < 2L) return(NULL)
@@ -74,4 +81,14 @@ as_classes <- function(index, object) {
     integer = as.integer(labels)[index],
     as.numeric(labels)[index]
   )
+}
+
+# Mean absolute contributions of columns over rows and outputs; own: outputs have units of their own, so the mean over
+# outputs of a column's share in all contributions to the output. values: rows x columns (x outputs).
+mean_contributions <- function(values, own) {
+  size <- apply(abs(values), 2L, mean)
+  if (!own) return(size)
+  each <- colMeans(abs(values)) # columns x outputs
+  share <- each / rep(above_0(colSums(each)), each = nrow(each))
+  stats::setNames(rowMeans(share), names(size))
 }

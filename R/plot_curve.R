@@ -2,6 +2,8 @@
 
 #' Draw a curve of predictions
 #'
+#' Calibration curves of a response of several columns of numbers have a panel each, as their units differ.
+#'
 #' The subtitle gives the area under the curve. The dashed line is the curve of random predictions (`"roc"`, `"pr"`,
 #' `"gains"`, `"lift"`) or of perfectly calibrated ones (`"calibration"`). Several sets of predictions have a line each;
 #' for `"lift"` it is the cumulative lift.
@@ -39,7 +41,8 @@ figure_of_curve <- function(x, given = list()) {
   if (type == "survival") survival_figure(x, given) else curve_figure(curve_shown(x), given)
 }
 
-# list(type, words, text = subtitle or NULL, shapes = list of curve_shape() by prediction, names = of them, or NULL).
+# list(type, words, text = subtitle or NULL, own = has each curve scales of its own? shapes = list of
+# curve_shape() by prediction, names = of them, or NULL).
 curve_shown <- function(x) {
   type <- curve_type(x)
   parts <- list(as.data.frame(unclass(x)))
@@ -55,7 +58,8 @@ curve_shown <- function(x) {
   text <- paste(text[nzchar(text)], collapse = "; ")
   words <- curve_words[[type]]
   if (type == "query_length") words[3L] <- x$metric[1L]
-  list(type = type, words = words, text = if (nzchar(text)) text,
+  own <- type == "calibration" && isTRUE(attr(x, "own_units")) && length(parts) > 1L
+  list(type = type, words = words, text = if (nzchar(text)) text, own = own,
        shapes = lapply(parts, curve_shape, type = type), names = names(parts))
 }
 
@@ -74,22 +78,38 @@ curve_figure <- function(shown, given = list()) {
                 col = c(ink$mark, transparent(style$col, 0.45)), lwd = style$lwd,
                 kind = c(if (lift) "both" else "line", "box"), hidden = !lift)
   }
-  set <- rep(seq_len(n), lengths(lapply(shapes, `[[`, "x")))
-  at <- rep(seq_len(n), lengths(lapply(shapes, `[[`, "at")))
+  what <- if (lift && !bars) "cumulative lift" else shown$words[3L]
+  log <- shown$type == "query_length" && max(all("x_range")) > 10 * min(all("x_range"))
+  scales <- function(which) {
+    all <- function(name) unlist(lapply(shapes[which], `[[`, name))
+    list(x = make_scale(all("x_range"), given_or(given[["xlab"]], shown$words[2L]), given[["xlim"]], log, 0.02),
+         y = make_scale(all("y_range"), given_or(given[["ylab"]], what), given[["ylim"]]))
+  }
+  panels <- if (isTRUE(shown$own)) {
+    key$hidden <- TRUE
+    output_panels(shown$names, function(i) curve_marks(shapes, i, FALSE), scales = scales)
+  } else {
+    list(panel(curve_marks(shapes, seq_len(n), bars)))
+  }
+  all <- scales(seq_len(n))
+  figure(given, shown$words[1L], shown$text, all$x, all$y, panels, key, note = curve_notes[[shown$type]])
+}
+
+# The marks of some of the curves, in one panel.
+curve_marks <- function(shapes, which, bars) {
+  shapes <- shapes[which]
+  all <- function(name) unlist(lapply(shapes, `[[`, name))
+  set <- rep(which, lengths(lapply(shapes, `[[`, "x")))
+  at <- rep(which, lengths(lapply(shapes, `[[`, "at")))
   plain <- all_plain(shapes)
   ends <- shapes[[1L]]$bars
-  marks <- list(
+  list(
     if (bars) mark("rect", ends$left, 0, ends$right, ends$high, set = 2L, border = "white"),
     if (length(plain)) mark("line", plain$x, plain$y, lty = 2, col = ink$soft, lwd = 1),
     if (length(all("low"))) mark("segment", all("at"), all("low"), all("at"), all("high"), set = at, lwd = 1),
     mark("line", all("x"), all("y"), set = set),
     if (isTRUE(shapes[[1L]]$points)) mark("point", all("x"), all("y"), set = set)
   )
-  what <- if (lift && !bars) "cumulative lift" else shown$words[3L]
-  log <- shown$type == "query_length" && max(all("x_range")) > 10 * min(all("x_range"))
-  x <- make_scale(all("x_range"), given_or(given[["xlab"]], shown$words[2L]), given[["xlim"]], log, 0.02)
-  y <- make_scale(all("y_range"), given_or(given[["ylab"]], what), given[["ylim"]])
-  figure(given, shown$words[1L], shown$text, x, y, list(panel(marks)), key, note = curve_notes[[shown$type]])
 }
 
 curve_notes <- list(brier = "dashed: the Kaplan-Meier curve of all rows",

@@ -89,5 +89,7 @@ autoplot.gbt_importance_shap <- function(object, top = 20L, ...) gg_figure(shap_
 shap_importance_figure <- function(x, top, given = list()) {
   if (any(!is.finite(x$importance))) stop_argument("contributions that are not finite cannot be drawn", "x")
   shown <- largest_rows(x, "column", "importance", top)
-  rows_figure(shown, given, "Importance by contributions", NULL, "mean absolute contribution", TRUE)
+  words <- if (isTRUE(attr(x, "own_units"))) "mean share in the contributions to each output" else
+    "mean absolute contribution"
+  rows_figure(shown, given, "Importance by contributions", NULL, words, TRUE)
 }

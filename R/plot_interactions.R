@@ -3,7 +3,7 @@
 #' Draw interactions
 #'
 #' Bars of [gbt_interactions()]: columns with all others, and pairs, those of the largest size first. Several outputs
-#' get a panel each, with the bars in one order.
+#' get a panel each, with the bars in one order. Sizes of outputs in units of their own have a scale each.
 #'
 #' @param x The result of [gbt_interactions()].
 #' @param measure `"size"`, the part of the effects that is no sum of single ones, in units of the prediction; or
@@ -36,21 +36,24 @@ autoplot.gbt_interactions <- function(object, measure = c("size", "h_squared"), 
 interactions_figure <- function(x, measure, pairs, top, output, given = list()) {
   col <- two_colours(given)
   shown <- interactions_shown(x, measure, pairs, top, output)
-  values <- unlist(lapply(shown$bars, `[[`, "value"))
-  scale <- bar_scale(values, given_or(given[["xlab"]], shown$measure), given[["xlim"]])
+  scale <- function(bars) {
+    bar_scale(unlist(lapply(bars, `[[`, "value")), given_or(given[["xlab"]], shown$measure), given[["xlim"]])
+  }
   panels <- Map(function(b, i) {
-    panel(list(bar_mark(b$value, set = b$kind), zero_rule()), shown$outputs[i], rows = b$label)
+    panel(list(bar_mark(b$value, set = b$kind), zero_rule()), shown$outputs[i], rows = b$label,
+          x = if (shown$own) scale(list(b)))
   }, shown$bars, seq_along(shown$bars))
   key <- list(label = c("with all others", "pair"), col = col, kind = "box", hidden = !shown$both)
-  figure(given, "Interactions", NULL, scale, rows_scale, panels, key, noun = "further bar")
+  figure(given, "Interactions", NULL, scale(shown$bars), rows_scale, panels, key, noun = "further bar")
 }
 
 # list(bars = list by output of list(label, value, kind = 1 or 2), outputs = names or NULL, both = are there
-# both kinds, measure = its words).
+# both kinds, own = has each output a scale of its own? measure = its words).
 interactions_shown <- function(x, measure, pairs, top, output) {
   measure <- match_choice(measure, c("size", "h_squared"), "measure")
   if (!is.null(pairs)) check_flag(pairs, "pairs")
   top <- check_whole(top, "top", 1)
+  own <- isTRUE(attr(x, "own_units")) && measure == "size"
   x <- as.list(unclass(x))
   if (length(x$column) == 0L || is.null(x[[measure]])) {
     stop_argument("`x` has no rows of gbt_interactions() to draw", "x")
@@ -62,7 +65,9 @@ interactions_shown <- function(x, measure, pairs, top, output) {
   outputs <- shown_outputs(output, if (!is.null(x$output)) levels(factor(which, unique(which))))
   use <- use & which %in% given_or(outputs, "") & is.finite(x[[measure]])
   same <- paste(kind, x$column, x$other, sep = "\r") # bars have one order in all panels
-  sum <- stats::ave(ifelse(use, x[[measure]], 0), same, FUN = sum)
+  sizes <- ifelse(use, x[[measure]], 0)
+  if (own) sizes <- sizes / above_0(stats::ave(sizes, which, FUN = max))
+  sum <- stats::ave(sizes, same, FUN = sum)
   bars <- lapply(given_or(outputs, ""), function(name) {
     at <- which(use & which == name)
     at <- utils::head(at[order(-sum[at], kind[at], match(same, same)[at])], top)
@@ -71,6 +76,7 @@ interactions_shown <- function(x, measure, pairs, top, output) {
          value = x[[measure]][at], kind = kind[at])
   })
   if (!any(lengths(lapply(bars, `[[`, "value")))) stop_argument("there is nothing to draw: no value is finite", "x")
-  list(bars = bars, outputs = outputs, both = is.null(pairs) && length(unique(kind)) == 2L,
+  list(bars = bars, outputs = outputs, own = own && length(bars) > 1L,
+       both = is.null(pairs) && length(unique(kind)) == 2L,
        measure = if (measure == "size") "size of the interaction" else "H squared")
 }

@@ -32,9 +32,12 @@ mark <- function(kind, x = NULL, y = NULL, xend = NULL, yend = NULL, label = NUL
   list(kind = kind, data = list_frame(lapply(data, rep_len, n), n), style = Filter(Negate(is.null), list(...)))
 }
 
-# One panel for each output. one: function(number of the output) that gives marks.
-output_panels <- function(outputs, one, ...) {
-  lapply(seq_len(max(1L, length(outputs))), function(i) panel(one(i), outputs[i], ...))
+# One panel for each output. one: function(number of the output) that gives marks; scales: NULL, or function(number)
+# that gives a list of the panel's own scales, where outputs are in units of their own.
+output_panels <- function(outputs, one, ..., scales = NULL) {
+  lapply(seq_len(max(1L, length(outputs))), function(i) {
+    c(panel(one(i), outputs[i], ...), if (!is.null(scales)) scales(i))
+  })
 }
 
 # Horizontal bars from 0 to `value`, one for each row.

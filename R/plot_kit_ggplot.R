@@ -53,6 +53,7 @@ gg_figure <- function(fig, ...) {
   shift <- if (own_rows) cumsum(c(0, lengths(rows)))[seq_along(rows)] else rep(0, length(rows))
   own_y <- !is.null(fig$panels[[1L]]$y)
   y <- if (own_y && length(heading) == 1L) fig$panels[[1L]]$y else fig$y
+  if (own_y && length(heading) > 1L) y$range <- NULL # which would be within the limits of all panels
   marks <- lapply(fig$panels, function(p) {
     c(p$marks, if (!is.null(p$values)) list(mark("text", p$ends, seq_along(p$values), label = p$values,
                                                  adj = c(-0.15, 0.45), col = ink$soft)))
@@ -93,6 +94,7 @@ gg_own_x <- function(fig) {
       m
     })
     p$marks <- c(p$marks, list(mark("blank", 2 * i + c(0, 1))))
+    if (!is.null(p$ends)) p$ends <- place(i, p$ends)
     p
   })
   ticks <- lapply(scales, scale_ticks, 3L)
@@ -100,7 +102,9 @@ gg_own_x <- function(fig) {
     second <- seq_along(ticks[[i]]$label) %% 2L == 0L
     ticks[[i]]$label[second] <- paste0("\n", ticks[[i]]$label[second])
   }
-  fig$x <- list(kind = "number", log = FALSE, title = "", lim = c(2, 2 * length(scales) + 1),
+  title <- unique(vapply(scales, `[[`, "", "title"))
+  fig$x <- list(kind = "number", log = FALSE, title = if (length(title) == 1L) title else "",
+                lim = c(2, 2 * length(scales) + 1),
                 ticks = list(at = unlist(lapply(seq_along(ticks), function(i) place(i, ticks[[i]]$at))),
                              label = unlist(lapply(ticks, `[[`, "label"))))
   fig

@@ -5,8 +5,10 @@
 #' One column of numbers or times: a line for each output, and a rug of the deciles of the data. The curves of single
 #' rows (ICE) have a light colour, if they were kept. One column with levels: a point for each level, with the values of
 #' the rows in a light colour. Two columns: an image with a colour key. Several outputs with curves of rows, levels or
-#' two columns get a panel each, all on one scale. Accumulated local effects (`method = "ale"`) have a line at 0, their
-#' mean; of two columns, points that no rows are near are grey.
+#' two columns get a panel each, all on one scale. Outputs in units of their own (columns of numbers of a response,
+#' parameters of a distribution) always have a panel and a scale each; colours of images then go from the least to the
+#' largest estimate of a panel, which its heading names. Accumulated local effects (`method = "ale"`) have a line at 0,
+#' their mean; of two columns, points that no rows are near are grey.
 #'
 #' More than 12 levels of a column that is no ordered factor are sorted by their estimate, the largest first. At most 30
 #' levels are drawn, fewer on small pages: those whose estimates are farthest from the mean over all levels; the foot of
@@ -49,7 +51,8 @@ partial_figure <- function(x, output, given = list()) {
 }
 
 # list(effects = list of data frames by output, ice = the same or NULL, outputs = names or NULL, estimate = name of
-# what is averaged, text = subtitle, ale = are they accumulated local effects?, left_out = words or NULL).
+# what is averaged, own = has each output a scale of its own? text = subtitle, ale = are they accumulated
+# local effects?, left_out = words or NULL).
 partial_shown <- function(x, output) {
   effects <- as.list(x$effects)
   outputs <- shown_outputs(output, levels(effects$output))
@@ -65,7 +68,8 @@ partial_shown <- function(x, output) {
   }
   ale <- identical(x$method, "ale")
   list(effects = effects, ice = split_by(x$ice), outputs = outputs, estimate = words_of_estimate(x, ale),
-       text = words_of_rows(x, ale), ale = ale, left_out = if (ale && x$left_out > 0) ale_left_out(x))
+       own = isTRUE(x$own_units) && length(outputs) > 1L, text = words_of_rows(x, ale), ale = ale,
+       left_out = if (ale && x$left_out > 0) ale_left_out(x))
 }
 
 words_of_estimate <- function(x, ale) {
@@ -100,12 +104,14 @@ partial_curves <- function(x, shown, given) {
   lines <- partial_lines(x, shown)
   at <- lines$panel$round
   n <- length(shown$effects)
-  many <- length(lines$ice) > 1L # a panel for each output
+  many <- length(lines$ice) > 1L || shown$own # a panel for each output
   style <- line_style(n, given)
   key <- c(list(label = given_or(shown$outputs, ""), ends = n > 1L && !many, hidden = n == 1L || many), style)
   scale <- make_scale(lines$at, given_or(given[["xlab"]], name), given[["xlim"]], extend = 0.02)
-  vertical <- visible_scale(at, c(unlist(lines$panel$values), unlist(lines$ice)), scale,
-                            given_or(given[["ylab"]], shown$estimate), given[["ylim"]])
+  vertical <- function(which) {
+    visible_scale(at, c(unlist(lines$panel$values[which]), unlist(lines$ice[which])), scale,
+                  given_or(given[["ylab"]], shown$estimate), given[["ylim"]])
+  }
   rug <- if (!is.null(x$spread[[name]]) && !is.table(x$spread[[name]])) order_numbers(x$spread[[name]])
   one <- function(i) {
     which <- if (many) i else seq_len(n)
@@ -118,8 +124,10 @@ partial_curves <- function(x, shown, given) {
            if (length(rug)) mark("rug", unique(rug[rug >= scale$lim[1L] & rug <= scale$lim[2L]]))),
       series_marks(means, rep("l", length(which)), which))
   }
-  panels <- if (many) output_panels(shown$outputs, one) else list(panel(one(1L)))
-  figure(given, shown$title, shown$text, scale, vertical, panels, key, note = partial_notes(shown, name, lines$ice))
+  scales <- if (shown$own) function(i) list(y = vertical(i))
+  panels <- if (many) output_panels(shown$outputs, one, scales = scales) else list(panel(one(1L)))
+  figure(given, shown$title, shown$text, scale, vertical(seq_len(n)), panels, key,
+         note = partial_notes(shown, name, lines$ice))
 }
 
 most_curves <- 1000L
@@ -163,6 +171,17 @@ chosen_levels <- function(estimates, ordered, most) {
   if (ordered || n <= 12L) kept else kept[order(-estimates[kept, 1L])]
 }
 
+# Columns in units of their own, by the length of their range: matrices that can be compared.
+in_one_unit <- function(m) {
+  for (j in seq_len(ncol(m))) m[, j] <- m[, j] / above_0(diff(finite_range(m[, j])))
+  m
+}
+
+finite_range <- function(v) {
+  v <- v[is.finite(v)]
+  if (length(v)) range(v) else c(0, 1)
+}
+
 # "drawn: the 30 of 600 levels with the largest effects"
 levels_note <- function(shown, n, name = NULL) {
   if (shown == n) return(NULL)
@@ -173,11 +192,14 @@ levels_note <- function(shown, n, name = NULL) {
 partial_levels <- function(x, shown, given, most = most_levels) {
   label <- shown$effects[[1L]][[x$columns]]
   estimates <- do.call(cbind, lapply(shown$effects, `[[`, "estimate"))
-  order <- chosen_levels(estimates, is.ordered(label), min(most, most_levels))
+  order <- chosen_levels(if (shown$own) in_one_unit(estimates) else estimates, is.ordered(label),
+                         min(most, most_levels))
   rows <- make_distinct(plain_text(label))[order]
   ice <- lapply(given_or(shown$ice, list()), ice_curves, x$columns, order)
-  values <- as.double(unlist(c(list(estimates[order, ]), ice)))
-  scale <- bar_scale(values, given_or(given[["xlab"]], shown$estimate), given[["xlim"]], FALSE)
+  scale <- function(which) {
+    values <- as.double(unlist(c(list(estimates[order, which]), ice[which])))
+    bar_scale(values, given_or(given[["xlab"]], shown$estimate), given[["xlim"]], FALSE)
+  }
   half <- min(0.3, 2.4 / length(order) + 0.15)
   one <- function(i) {
     at <- seq_along(order)
@@ -190,7 +212,8 @@ partial_levels <- function(x, shown, given, most = most_levels) {
   style <- series_style(length(shown$effects), given[["col"]])
   key <- c(list(label = given_or(shown$outputs, ""), hidden = TRUE), style)
   fewer <- function(rows, columns) partial_levels(x, shown, given, rows)
-  c(figure(given, shown$title, shown$text, scale, rows_scale, output_panels(shown$outputs, one, rows = rows), key,
+  panels <- output_panels(shown$outputs, one, rows = rows, scales = if (shown$own) function(i) list(x = scale(i)))
+  c(figure(given, shown$title, shown$text, scale(seq_along(shown$effects)), rows_scale, panels, key,
            note = c(levels_note(length(order), length(label)), shown$left_out), noun = "level"), fewer = fewer)
 }
 
@@ -205,24 +228,34 @@ partial_image <- function(x, shown, given, most = c(most_levels, most_levels)) {
   }, axes, x$columns, c("xlab", "ylab"))
   lost <- sum(axes[[1L]]$lost | axes[[2L]]$lost)
   cells <- lapply(shown$effects, function(e) image_cells(axes, e$estimate))
-  values <- unlist(lapply(cells, `[[`, "estimate"))
-  range <- if (any(is.finite(values))) range(values[is.finite(values)]) else c(0, 1)
+  ranges <- lapply(cells, function(cell) finite_range(cell$estimate))
+  range <- if (shown$own) c(0, 1) else finite_range(unlist(ranges))
+  headings <- shown$outputs
+  if (shown$own) {
+    ends <- vapply(ranges, function(r) paste(number_label(r), collapse = " to "), "")
+    headings <- paste0(plain_text(headings), ": ", ends)
+  }
   one <- function(i) {
     cell <- cells[[i]]
-    list(mark("rect", cell$left, cell$bottom, cell$right, cell$top, share = cell$estimate))
+    r <- ranges[[i]]
+    share <- if (!shown$own) cell$estimate else (cell$estimate - r[1L]) / above_0(r[2L] - r[1L])
+    list(mark("rect", cell$left, cell$bottom, cell$right, cell$top, share = share))
   }
   left_out <- Map(function(axis, name) levels_note(length(axis$beg), axis$n, name), axes, x$columns)
   note <- c(if (lost) sprintf("%s with missing numbers not shown", counted(lost, "point")),
             unlist(left_out, use.names = FALSE), shown$left_out,
-            if (shown$ale && anyNA(values)) "grey: no rows are near")
-  c(figure(given, shown$title, shown$text, scales[[1L]], scales[[2L]], output_panels(shown$outputs, one), note = note,
-           ramp = list(title = shown$estimate, colours = scale_colours(), low = range[1L], high = range[2L])),
+            if (shown$ale && anyNA(unlist(lapply(cells, `[[`, "estimate")))) "grey: no rows are near")
+  ramp <- list(title = shown$estimate, colours = scale_colours(), low = range[1L], high = range[2L])
+  if (shown$own) ramp$ends <- c("least", "largest")
+  c(figure(given, shown$title, shown$text, scales[[1L]], scales[[2L]], output_panels(headings, one), note = note,
+           ramp = ramp),
     fewer = function(rows, columns) partial_image(x, shown, given, c(columns, rows)))
 }
 
 # The horizontal axis and the vertical one. most: levels of each.
 image_axes <- function(x, shown, most) {
   estimates <- lapply(shown$effects, `[[`, "estimate")
+  if (shown$own) estimates <- lapply(estimates, function(e) as.vector(in_one_unit(cbind(e))))
   axes <- Map(function(name, most, up) image_axis(shown$effects[[1L]][[name]], estimates, most, up),
               x$columns, most, c(FALSE, TRUE))
   if (min(lengths(lapply(axes, `[[`, "beg"))) == 0L) {

@@ -7,7 +7,8 @@
 #' by their mean absolute contribution. With `row`, or if there is only one row, draws a waterfall: how the
 #' contributions of that row lead from the base, at the bottom, to its score, at the top. With `against` the
 #' contributions of one column against its values (a dependence plot), for levels a line of dots each. Several outputs
-#' get a panel each.
+#' get a panel each, with a scale of its own where they are in units of their own; columns then come by the mean over
+#' outputs of their shares in all contributions.
 #'
 #' Levels of factors and texts have no order: in the summary their dots are grey, as are those of missing values. Where
 #' such a column is `by`, the first levels have colours of their own, and all further ones are grey.
@@ -58,7 +59,8 @@ shap_figure <- function(x, shown, row, top, against, by, given = list()) {
   shap_row_figure(x, shown, place, top, given)
 }
 
-# list(values = list of matrices by output, base = number by output, outputs = names or NULL, columns = names).
+# list(values = list of matrices by output, base = number by output, outputs = names or NULL, own = has each output a
+# scale of its own? columns = names).
 shap_shown <- function(x, output) {
   d <- dim(x$values)
   if (d[1L] == 0L || d[2L] == 0L) stop_argument("`x` has no rows or no columns to draw", "x")
@@ -66,6 +68,7 @@ shap_shown <- function(x, output) {
   which <- if (is.null(output)) seq_along(x$base) else match(shown_outputs(output, outputs), outputs)
   values <- lapply(which, function(k) matrix(if (length(d) == 3L) x$values[, , k] else x$values, d[1L]))
   list(values = values, base = as.double(x$base)[which], outputs = outputs[which],
+       own = shap_has_units(x) && length(which) > 1L,
        columns = given_or(dimnames(x$values)[[2L]], names(x$data)))
 }
 
@@ -114,17 +117,19 @@ shap_summary_figure <- function(x, shown, top, given) {
   n <- nrow(shown$values[[1L]])
   rows <- even_choice(n, most_dots)
   shares <- lapply(x$data, value_shares)
-  order <- columns_by_size(do.call(rbind, shown$values), top) # of all outputs, which share the axis
-  scale <- shap_scale(shown$values, given, shap_title(x))
+  order <- columns_by_size(shown$values, top, shown$own)
+  scale <- function(which) shap_scale(shown$values[which], given, shap_title(x))
+  all <- scale(seq_along(shown$values))
   title <- paste0("value of the column", if (any(vapply(shares, anyNA, NA))) " (grey: missing or no order)")
   one <- function(i) {
     v <- shown$values[[i]][rows, order, drop = FALSE]
-    offset <- apply(share_of_axis(v, scale), 2L, dense_offsets)
+    offset <- apply(share_of_axis(v, if (shown$own) scale(i) else all), 2L, dense_offsets)
     list(zero_rule(), mark("point", as.vector(v), rep(seq_along(order), each = length(rows)) + as.vector(offset),
                            share = unlist(lapply(shares[order], `[`, rows)), cex = 0.85 * dot_size(length(rows))))
   }
-  panels <- output_panels(shown$outputs, one, rows = make_distinct(plain_text(shown$columns[order])))
-  figure(given, "Contributions of columns", dots_text(n), scale, rows_scale, panels, ramp = shap_ramp(title, given),
+  panels <- output_panels(shown$outputs, one, rows = make_distinct(plain_text(shown$columns[order])),
+                          scales = if (shown$own) function(i) list(x = scale(i)))
+  figure(given, "Contributions of columns", dots_text(n), all, rows_scale, panels, ramp = shap_ramp(title, given),
          noun = "further column")
 }
 
@@ -145,8 +150,10 @@ shap_ramp <- function(title, given) {
 
 dot_size <- function(n) max(0.4, min(1, 1.2 - 0.25 * log10(max(n, 1))))
 
-columns_by_size <- function(values, top) {
-  size <- colMeans(abs(values))
+# values: list of matrices by output.
+columns_by_size <- function(values, top, own) {
+  d <- dim(values[[1L]])
+  size <- mean_contributions(array(unlist(values), c(d, length(values))), own)
   utils::head(order(-size, seq_along(size)), top)
 }
 
@@ -188,12 +195,16 @@ shap_row_figure <- function(x, shown, place, top, given) {
           values = paste0(ifelse(s$value > 0, "+", ""), number_label(s$value)), ends = pmax(s$from, s$to),
           fewer = function(room) one(i, min(top, room)))
   }
+  scale <- function(panels) {
+    reach <- unlist(lapply(panels, function(p) p$marks[[1L]]$data[c("x", "xend")]))
+    make_scale(reach, given_or(given[["xlab"]], given_or(x$scale, "score")), given[["xlim"]], extend = 0.05)
+  }
   panels <- lapply(seq_along(shown$values), one, most = top)
-  reach <- unlist(lapply(panels, function(p) p$marks[[1L]]$data[c("x", "xend")]))
+  all <- scale(panels)
+  if (shown$own) panels <- lapply(panels, function(p) c(p, list(x = scale(list(p)))))
   key <- list(label = c("below 0", "above 0"), col = given_or(given[["col"]], c(ink$band, ink$mark)), kind = "box",
               hidden = TRUE)
-  scale <- make_scale(reach, given_or(given[["xlab"]], given_or(x$scale, "score")), given[["xlim"]], extend = 0.05)
-  figure(given, paste("Contributions in row", shap_row_name(x, place)), if (!several) ends, scale, rows_scale, panels,
+  figure(given, paste("Contributions in row", shap_row_name(x, place)), if (!several) ends, all, rows_scale, panels,
          key)
 }
 
@@ -282,19 +293,24 @@ shap_against_figure <- function(x, shown, against, by, given) {
   }
   if (is_level(a$at)) {
     level <- level_dots(a$at)
-    scale <- shap_scale(a$value, given, shap_title(x))
+    scale <- function(which) shap_scale(a$value[which], given, shap_title(x))
+    all <- scale(seq_along(a$value))
     one <- function(i) {
-      offset <- stats::ave(share_of_axis(a$value[[i]], scale), level$place, FUN = dense_offsets)
+      share <- share_of_axis(a$value[[i]], if (shown$own) scale(i) else all)
+      offset <- stats::ave(share, level$place, FUN = dense_offsets)
       list(zero_rule(), dots(a$value[[i]], level$place + offset))
     }
-    return(figure(given, title, a$text, scale, rows_scale, output_panels(shown$outputs, one, rows = level$label), key,
-                  ramp, noun = "level"))
+    panels <- output_panels(shown$outputs, one, rows = level$label,
+                            scales = if (shown$own) function(i) list(x = scale(i)))
+    return(figure(given, title, a$text, all, rows_scale, panels, key, ramp, noun = "level"))
   }
   scale <- make_scale(a$at, given_or(given[["xlab"]], against), given[["xlim"]])
-  vertical <- make_scale(unlist(a$value), given_or(given[["ylab"]], shap_title(x)), given[["ylim"]],
-                         extend = 0.05)
+  vertical <- function(which) {
+    make_scale(unlist(a$value[which]), given_or(given[["ylab"]], shap_title(x)), given[["ylim"]], extend = 0.05)
+  }
   one <- function(i) list(mark("rule", y = 0, lty = 2, col = ink$soft), dots(order_numbers(a$at), a$value[[i]]))
-  figure(given, title, a$text, scale, vertical, output_panels(shown$outputs, one), key, ramp,
+  panels <- output_panels(shown$outputs, one, scales = if (shown$own) function(i) list(y = vertical(i)))
+  figure(given, title, a$text, scale, vertical(seq_along(a$value)), panels, key, ramp,
          shap_against_note(a, against, shown$outputs))
 }
 

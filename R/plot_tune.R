@@ -100,14 +100,15 @@ tuned_columns <- function(results) {
 tuned_axis <- function(values, part, title) {
   number <- is.numeric(values)
   if (!is.null(part$values) || !number) {
-    levels <- if (number) sort(unique(values)) else unique(c(as.character(part$values), as.character(values)))
+    texts <- c(as.character(part$values), as.character(values[!is.na(values)]))
+    levels <- if (number) sort(unique(values)) else unique(texts)
     f <- factor(as.character(values), as.character(levels))
     if (number) levels(f) <- vapply(levels, number_label, "")
     return(list(at = as.double(f), scale = make_scale(f, title)))
   }
   log <- isTRUE(part$log)
   whole <- all(values == round(values), na.rm = TRUE)
-  place <- !log | values > 0 # the usual space has max_leaves 0 where it has no effect
+  place <- !is.na(values) & (!log | values > 0) # the usual space has max_leaves 0 where it has no effect
   scale <- make_scale(c(part$low, part$high, values[place]), title, log = log, extend = 0.05, whole = whole)
   list(at = ifelse(place, values, NA), scale = scale)
 }

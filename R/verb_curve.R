@@ -138,7 +138,8 @@ gbt_curve <- function(observed, predicted, type = c("calibration", "lift", "gain
     made <- function() {
       made_curve(its$observed, its$predicted, type, its$weight, bins, has_bins, its$of, its$series)
     }
-    return(of_response(if (identical(names(its$of), "column")) in_column(its$of[[1L]], made()) else made()))
+    out <- of_response(if (identical(names(its$of), "column")) in_column(its$of[[1L]], made()) else made())
+    return(structure(out, own_units = its$own_units))
   }
   own <- list(data = data, y = y, class = class, offset = offset, exposure = exposure, trees = trees, times = times,
               group = group, strata = strata)
@@ -194,7 +195,7 @@ made_curve <- function(observed, predicted, type, weights, bins, given, of = NUL
                           type), "bins")
   }
   bins <- check_whole(bins, "bins", 1, 1e6)
-  several <- is.list(observed) && !is.object(observed)
+  several <- is_plain_list(observed)
   of_part <- function(name, code) { # of one curve of several
     switch(series, column = in_column(name, code), class = in_part(sprintf("class \"%s\"", name), code), code)
   }
@@ -204,7 +205,7 @@ made_curve <- function(observed, predicted, type, weights, bins, given, of = NUL
   first <- if (several) observed[[1L]] else observed
   if (length(first) == 0L) stop_data("`observed` has no rows", "observed")
   weigh <- function(w) given_or(check_rating_weights(w, length(first)), rep(1, length(first)))
-  weight <- if (is.list(weights) && !is.object(weights)) of_each(weights, weigh) else weigh(weights)
+  weight <- if (several && is_plain_list(weights)) of_each(weights, weigh) else weigh(weights)
   if (!is.list(predicted)) {
     return(structure(join_curves(list(one_curve(observed, predicted, type, weight, bins, "predicted"))), of = of))
   }
@@ -241,8 +242,6 @@ models_as_list <- function(model) {
 # A model, or a list of them.
 has_judged <- function(x) is_judged(x) || is_plain_list(x)
 
-is_plain_list <- function(x) is.list(x) && !is.object(x)
-
 # A list of models, each with a name.
 check_models <- function(x, parameter) {
   if (length(x) == 0L) {
@@ -268,14 +267,18 @@ check_curve_data <- function(data) {
   check_evaluated(data, "gbt_curve")
 }
 
-# list(observed, predicted, weight, of, series) of a model or of a list of them: vectors, or lists by name of them.
+# list(observed, predicted, weight, of, series, own_units) of a model or of a list of them: vectors, or lists by name of
+# them.
 curve_predictions <- function(model, data, y, weights, offset, exposure, trees, threads, class) {
   check_curve_data(data)
   one <- function(model, class) {
     check_judged(model)
     rows <- rows_to_judge(model, data, y, weights, offset, exposure, trees, threads)
     known <- given_or(rows$known, as_columns(responses_of(rows$model, rows$score, resolve_threads(threads))))
-    if (!is.null(rows$model$columns)) return(column_series(known, rows$label, rows$weight, class))
+    if (!is.null(rows$model$columns)) {
+      return(c(column_series(known, rows$label, rows$weight, class),
+               own_units = if (has_own_units(rows$model, "response")) TRUE))
+    }
     c(class_series(rows$model, known, rows$label, class), rows["weight"])
   }
   if (!is_plain_list(model)) return(one(model, class))

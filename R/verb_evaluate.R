@@ -144,7 +144,10 @@ check_evaluated <- function(x, who) {
 
 # `by` -> NULL or a named list of vectors, each a value for each row. x: the data.
 read_by <- function(by, x) {
-  if (isS4(by)) stop_argument(sprintf("`by` must be vectors or names of columns, not %s", describe(by)), "by")
+  other <- is.list(by) && is.object(by) && !inherits(by, c("data.frame", "POSIXlt")) # lengths may lie
+  if (isS4(by) || other) {
+    stop_argument(sprintf("`by` must be vectors or names of columns, not %s", describe(by)), "by")
+  }
   if (length(by) == 0L) return(NULL)
   if (is_texts(by) && (length(by) != n_rows_of(x) || all(by %in% names_of_table(x)))) by <- columns_named(by, x)
   if (inherits(by, "POSIXlt") || !is.list(by) && length(dim(by)) != 2L) by <- list(by = by)

@@ -30,9 +30,11 @@
 #'
 #' @section Importance by contributions:
 #' `type = "shap"` gives the mean over the rows of `data` of the absolute contributions (see [gbt_shap()]) of each
-#' column to the raw score. For a model of several classes it averages over the classes as well. Further arguments, by
-#' name: `background`, `rows` (so many drawn rows are enough), `offset`, `exposure`, `unseen` and `threads`, as for
-#' [gbt_shap()]; columns of a data frame may be named as `offset` and `exposure`.
+#' column to the raw score. For a model of several classes it averages over the classes as well. Where outputs are in
+#' units of their own (columns of numbers of a response, parameters of a distribution), it is the mean over outputs of a
+#' column's share in all contributions to the output. Further arguments, by name: `background`, `rows` (so many drawn
+#' rows are enough), `offset`, `exposure`, `unseen` and `threads`, as for [gbt_shap()]; columns of a data frame may be
+#' named as `offset` and `exposure`.
 #'
 #' @section Intervals over folds: For a [gbt_cv()] with `keep_models = TRUE`, types `"gain"`, `"cover"` and
 #'   `"frequency"` are means over the models of the folds. `lower` and `upper` are a Student's t interval of the sorted

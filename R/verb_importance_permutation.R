@@ -69,7 +69,7 @@ one_metric <- function(metric, model, rows) {
 # Sets of columns that are permuted together, by name: one for each column, or those in `columns`.
 permuted_groups <- function(columns, model, x) {
   if (is.null(columns)) columns <- columns_of_model(model, x)
-  if (!is.list(columns)) return(as.list(stats::setNames(nm = check_columns(columns, model, x))))
+  if (!is_plain_list(columns)) return(as.list(stats::setNames(nm = check_columns(columns, model, x))))
   if (length(columns) == 0L) stop_argument("`columns` is an empty list", "columns")
   columns[] <- lapply(columns, check_columns, model, x)
   named <- names(columns)

@@ -12,10 +12,14 @@ shap_importance <- function(model, data, trees, background = NULL, rows = NULL, 
   model <- its$model
   all <- predict.gbt(model, its$x, type = "contrib", trees = trees, offset = its$offset, unseen = unseen,
                      threads = threads, background = its$background, exposure = its$exposure)
-  size <- apply(abs(all), 2L, mean)[-dim(all)[2L]] # without the base
+  own <- has_own_units(model)
+  columns <- -dim(all)[2L] # without the base
+  size <- mean_contributions(if (length(dim(all)) == 3L) all[, columns, , drop = FALSE] else
+    all[, columns, drop = FALSE], own)
   ranked <- order(-size, seq_along(size))
   out <- list_frame(list(column = names(size)[ranked], importance = unname(size)[ranked]), length(ranked))
-  structure(out, class = c("gbt_importance_shap", "data.frame"), n_obs = dim(all)[1L], n_outputs = model$n_outputs)
+  structure(out, class = c("gbt_importance_shap", "data.frame"), n_obs = dim(all)[1L], n_outputs = model$n_outputs,
+            own_units = if (own) TRUE)
 }
 
 #' @export
@@ -24,7 +28,9 @@ print.gbt_importance_shap <- function(x, digits = max(3L, getOption("digits") - 
   top <- check_whole(top, "top", 0)
   if (is.null(attr(x, "n_obs")) || !all(c("column", "importance") %in% names(x))) return(NextMethod())
   several <- attr(x, "n_outputs") > 1L
-  cat(sprintf("mean absolute contributions to the raw score, %s%s\n", counted(attr(x, "n_obs"), "row"),
+  own <- isTRUE(attr(x, "own_units"))
+  cat(sprintf("%s, %s%s\n", if (own) "mean shares in the absolute contributions to each raw score" else
+    "mean absolute contributions to the raw score", counted(attr(x, "n_obs"), "row"),
               if (several) sprintf(" and %s", counted(attr(x, "n_outputs"), "output")) else ""))
   shown <- utils::head(as.data.frame(x), top)
   shown$importance <- format(shown$importance, digits = digits)

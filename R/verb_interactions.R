@@ -26,7 +26,8 @@
 #' @param seed A whole number by which rows are drawn; `NULL` takes one from R's generator where rows are drawn.
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return A data frame of class `gbt_interactions`. Columns against all others come first, then pairs, each sorted by
-#'   size in decreasing order. Its columns:
+#'   size in decreasing order; of a response of several columns of numbers by the size relative to the spread of each
+#'   prediction. Its columns:
 #'   \item{column}{a column of the data}
 #'   \item{other}{the second column of a pair, or `NA` for all other columns}
 #'   \item{output}{a factor of classes, where there are several outputs}
@@ -59,16 +60,19 @@ gbt_interactions <- function(model, data, columns = NULL, ..., top = 5, rows = 2
   its <- some_rows(its, rows, seed, 2)
   found <- interaction_parts(its$model, its$x, columns, used, top, plan, its)
   structure(interaction_table(found), class = c("gbt_interactions", "data.frame"), type = plan$type,
-            rows = length(its$at), n_obs = its$n, seed = its$seed)
+            rows = length(its$at), n_obs = its$n, seed = its$seed, own_units = if (found$own) TRUE)
 }
 
 # A list of what is left of columns and of pairs, list(column, other, h_squared, size), numbers by output; outputs:
-# their names, or NULL. Columns that no tree uses are not looked at: they are 0. known: as of partial_values().
+# their names, or NULL; own: have they units of their own? Columns that no tree uses are not looked at: they
+# are 0. known: as of partial_values().
 interaction_parts <- function(model, x, columns, used, top, plan, known) {
   n <- n_rows_of(x)
   whole <- predict.gbt(model, x, plan$type, trees = plan$rounds, offset = known$offset, unseen = plan$unseen,
                        threads = plan$threads, exposure = known$exposure)
   whole <- unname_rows(whole)
+  own_units <- has_own_units(model, plan$type)
+  unit <- if (own_units) above_0(sqrt(colMeans(centred_columns(whole)^2))) else 1
   noise <- n * (1e-10 * apply(abs(whole), 2L, max))^2
   all <- centred_columns(whole)
   nothing <- numeric(ncol(whole))
@@ -87,7 +91,7 @@ interaction_parts <- function(model, x, columns, used, top, plan, known) {
     own[[name]] <<- means$own
     part(name, NA_character_, all - means$own - means$rest, all)
   })
-  singles <- by_size(singles)
+  singles <- by_size(singles, unit)
   first <- vapply(singles, function(single) single$column, "")
   first <- columns[columns %in% utils::head(first, top)]
   pairs <- if (length(first) > 1L) utils::combn(first, 2L, simplify = FALSE)
@@ -96,7 +100,8 @@ interaction_parts <- function(model, x, columns, used, top, plan, known) {
     joint <- point_means(model, x, pair, plan, known, ncol(whole))$own
     part(pair[1L], pair[2L], joint - own[[pair[1L]]] - own[[pair[2L]]], joint)
   })
-  list(parts = c(singles, by_size(pairs)), outputs = output_names(model, whole), n_outputs = ncol(whole))
+  list(parts = c(singles, by_size(pairs, unit)), outputs = output_names(model, whole), n_outputs = ncol(whole),
+       own = own_units)
 }
 
 unname_rows <- function(pred) {
@@ -107,8 +112,9 @@ unname_rows <- function(pred) {
 
 centred_columns <- function(m) m - rep(colMeans(m), each = nrow(m))
 
-by_size <- function(parts) {
-  parts[order(-vapply(parts, function(part) sum(part$size^2), 0), seq_along(parts))]
+# unit: what sizes of each output are divided by where outputs have units of their own.
+by_size <- function(parts, unit) {
+  parts[order(-vapply(parts, function(part) sum((part$size / unit)^2), 0), seq_along(parts))]
 }
 
 # Partial dependence of the rows, centred: `own`, of some columns at each row's values, and `rest`, of all other columns

@@ -155,6 +155,7 @@ partial_by_rows <- function(its, plan, asked, rows, seed) {
   out <- list(columns = columns, effects = effect_frame(found$points, found),
               ice = if (asked$ice) ice_frame(grid, found, its$at), type = plan$type, centred = asked$centred,
               spread = spread, rows = length(its$at), n_obs = its$n, seed = its$seed)
+  if (has_own_units(model, plan$type)) out$own_units <- TRUE
   out <- with_scale(out, model)
   structure(class = "gbt_partial", c(out, if (ale) list(method = "ale", left_out = found$left_out)))
 }
@@ -251,6 +252,8 @@ as_grid <- function(values, own, name) {
     stop_argument(sprintf("`values` of `%s` must be a vector of at least one value", name), "values")
   }
   if (inherits(values, "POSIXlt")) values <- as.POSIXct(values)
+  if (is.factor(values)) check_codes(values, name)
+  if (is.character(values)) values <- as_utf8(values, sprintf("a text of `values` of `%s`", name), "values")
   if (is.factor(own) && !is.factor(values)) {
     texts <- as.character(values)
     unknown <- setdiff(texts[!is.na(texts)], levels(own))
@@ -261,6 +264,13 @@ as_grid <- function(values, own, name) {
     return(factor(texts, levels(own), ordered = is.ordered(own)))
   }
   values
+}
+
+# A factor that the user gave as `values`.
+check_codes <- function(values, name) {
+  codes <- unclass(values)
+  if (is.integer(codes) && all(is.na(codes) | codes >= 1L & codes <= length(levels(values)))) return(invisible())
+  stop_argument(sprintf("`values` of `%s` are a broken factor; recreate it with factor()", name), "values")
 }
 
 # Where the values of a column are: deciles, elements of the column, or rows by level.

@@ -59,6 +59,7 @@ ale_grid <- function(model, x, columns, asked) {
 # list(points, estimate, outputs, left_out), see partial_values(). its: of some_rows(); grid: of ale_grid().
 ale_effects <- function(its, grid, plan) {
   columns <- names(grid)
+  first <- predict_replaced(its$model, its$x, 1L, list(), plan, its) # checks the columns
   weight <- given_or(its$weight, rep(1, n_rows_of(its$x)))
   own <- lapply(columns, function(name) column_of(its$x, name))
   if (length(columns) == 1L) {
@@ -70,7 +71,6 @@ ale_effects <- function(its, grid, plan) {
     axes <- stats::setNames(ale_number_axes(own, grid, weight), columns)
   }
   points <- all_combinations(lapply(axes, `[[`, "values"))
-  first <- predict_replaced(its$model, its$x, 1L, list(), plan, its)
   change <- ale_changes(its, axes, plan, ncol(first))
   estimate <- if (length(axes) == 1L) ale_first_order(axes[[1L]], change, weight) else
     ale_second_order(axes, change, weight)

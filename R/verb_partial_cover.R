@@ -33,10 +33,10 @@ partial_by_cover <- function(model, x, asked) {
   estimate <- cover_means(nodes, info, sides, .row_names_info(points, 2L))
   if (asked$centred) estimate <- estimate - rep(estimate[1L, ], each = nrow(estimate))
   found <- list(estimate = estimate, outputs = if (ncol(estimate) > 1L) output_labels(model))
-  structure(class = "gbt_partial", with_scale(list(
+  structure(class = "gbt_partial", with_scale(c(list(
     columns = columns, effects = effect_frame(points, found), ice = NULL, type = "link", centred = asked$centred,
     spread = spread, rows = NULL, n_obs = model$n_obs, seed = NULL, method = "recursion"
-  ), model))
+  ), if (has_own_units(model)) list(own_units = TRUE)), model))
 }
 
 # All values that the model tells apart: a value at every threshold and one beyond the last, or all levels; of the class

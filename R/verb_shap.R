@@ -135,8 +135,11 @@ flat_contributions <- function(out) {
 #'   \item{interaction}{an array of rows by columns by columns (by outputs), or `NULL`}
 #'   \item{rows}{the numbers of the rows}
 #'   \item{scale}{of models of times: the name of the scale, `"log relative hazard"` or `"log time"`}
+#'   \item{own_units}{`TRUE` where outputs are in units of their own: columns of numbers of a response, parameters of a
+#'     distribution}
 #'
-#'   `summary()` gives mean absolute contributions. `as.data.frame()` gives a row for each contribution: `row`,
+#'   `summary()` gives mean absolute contributions; where outputs are in units of their own, a column for each of them.
+#'   `as.data.frame()` gives a row for each contribution: `row`,
 #'   `column`, `output` (if there are several) and `contribution`.
 #' @seealso [predict.gbt()] with `type = "contrib"`, [gbt_importance()]; `vignette("explaining", package = "gbt")`
 #' @concept Shapley values
@@ -182,7 +185,8 @@ gbt_shap <- function(model, newdata, background = NULL, interaction = FALSE, row
     base = base, data = shown_columns(its$x, model), outputs = output_labels(model),
     interaction = if (several) pairs[, columns, columns, , drop = FALSE] else pairs[, columns, columns, drop = FALSE],
     rows = its$taken
-  ), if (!is.null(scale_words(model))) list(scale = scale_words(model))), class = "gbt_shap")
+  ), if (!is.null(scale_words(model))) list(scale = scale_words(model)),
+  if (has_own_units(model)) list(own_units = TRUE)), class = "gbt_shap")
 }
 
 # The rows to explain, `rows` of them (NULL: all), baked: list(model, x, background, offset, exposure, taken).
@@ -221,9 +225,20 @@ shown_columns <- function(newdata, model) {
 
 #' @export
 summary.gbt_shap <- function(object, ...) {
-  size <- apply(abs(object$values), 2L, mean)
+  own <- shap_has_units(object)
+  size <- mean_contributions(object$values, own)
   top <- order(-size, seq_along(size))
-  list_frame(list(column = dimnames(object$values)[[2L]][top], mean_abs = unname(size[top])), length(top))
+  each <- if (own) {
+    each <- unname(colMeans(abs(object$values)))[top, , drop = FALSE] # columns x outputs
+    stats::setNames(lapply(seq_len(ncol(each)), function(k) each[, k]), object$outputs)
+  } else {
+    list(mean_abs = unname(size[top]))
+  }
+  list_frame(c(list(column = dimnames(object$values)[[2L]][top]), each), length(top))
+}
+
+shap_has_units <- function(x) {
+  isTRUE(x$own_units) && length(dim(x$values)) == 3L && length(x$outputs) == dim(x$values)[3L]
 }
 
 #' @export
@@ -244,7 +259,7 @@ shap_scores <- function(x) colSums(matrix(x$values, dim(x$values)[2L])) + as.dou
 shap_of_one <- function(x) {
   columns <- dimnames(x$values)[[2L]]
   part <- matrix(x$values, length(columns))
-  order <- order(-rowMeans(abs(part)), seq_along(columns))
+  order <- order(-mean_contributions(array(part, c(1L, dim(part))), shap_has_units(x)), seq_along(columns))
   value <- vapply(columns, function(name) trimws(format(.subset2(x$data, name)[1L], digits = 5L)), "")
   parts <- lapply(seq_len(ncol(part)), function(k) format(part[order, k], digits = 4L))
   names(parts) <- given_or(x$outputs, "contribution")
@@ -263,9 +278,10 @@ print.gbt_shap <- function(x, top = 10L, ...) {
     cat(sprintf("score: %s\n", paste(format(shap_scores(x), digits = 5L), collapse = ", ")))
     shown <- utils::head(shap_of_one(x), top)
   } else {
-    cat("mean absolute contributions:\n")
+    own <- shap_has_units(x)
+    cat(if (own) "mean absolute contributions to each output:\n" else "mean absolute contributions:\n")
     shown <- utils::head(summary(x), top)
-    shown$mean_abs <- format(shown$mean_abs, digits = 4L)
+    shown[-1L] <- lapply(shown[-1L], format, digits = 4L)
   }
   print.data.frame(shown, row.names = FALSE)
   if (d[2L] > nrow(shown)) cat(sprintf("and %d more\n", d[2L] - nrow(shown)))

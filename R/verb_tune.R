@@ -13,6 +13,10 @@
 #' have the values in `...`, or their defaults. If the space has at most `configs` configurations, all of them are
 #' evaluated.
 #'
+#' A parameter that has no effect in a configuration, or is not allowed there, is left out (`NA` in the results):
+#' `linear_lambda` with constant leaves, `sketch` without common trees, `colsample_bynode` in symmetric trees, and
+#' `subsample`, `top_rate`, `other_rate`, `mvs_reg` and `bagging_temperature` with other sampling methods.
+#'
 #' The default space is `eta` 0.02 to 0.3, `grow_policy`, `max_depth` 3 to 10 and, with `"lossguide"`, `max_leaves` 8 to
 #' 256, `lambda` and `min_child_weight` 0.1 to 30, `subsample` 0.5 to 1, `colsample_bytree` 0.4 to 1, except those that
 #' you give in `...`.
@@ -47,7 +51,7 @@
 #'
 #' @param x,... The data and fixed parameters, as in [gbt_cv()]. `nrounds` is the maximum number of rounds (default
 #'   500), and `early_stopping_rounds` has the default 20; the last metric in `eval_metric` is optimised. With `verbose
-#'   = 1` there is a line for each configuration. `max_seconds` is for each configuration.
+#'   = 1` there is a line for each configuration. `max_seconds` is for each configuration, `seconds` for the search.
 #' @param space The space to search, see below.
 #' @param configs Number of configurations. Default: 30, or with `seconds` as many as the time allows, at most 10,000
 #'   (for halving always 30).
@@ -121,6 +125,7 @@ tune <- function(captured, plan) {
   check_plan_of_ranks(plan)
   args <- request$args$value
   space <- read_space(plan$space, plan$log_scale, args)
+  tell_limits(request$host$max_seconds, plan)
   rows <- cross_rows(its$source, request, plan)
   if ("eta_scale" %in% names(space)) { # else each configuration would say so
     read_objective_params(rows$response$objective, list(value = list(eta_scale = 1), typed = c(eta_scale = "eta_scale"),
@@ -169,6 +174,13 @@ tune <- function(captured, plan) {
                  verbose = request$host$verbose, n_all = n_all_of_ranks(rows$n),
                  until = if (is.null(plan$seconds)) Inf else began + plan$seconds)
   run_search(search)
+}
+
+# max_seconds alone is a limit of each configuration, where one of the search may be meant.
+tell_limits <- function(max_seconds, plan) {
+  if (max_seconds == 0 || !is.null(plan$seconds) || plan$configs == 1L || !is_first_rank()) return(invisible())
+  say(sprintf(paste("`max_seconds = %s` limits each of the %s; `seconds` limits the whole search"),
+              format_number(max_seconds), counted(plan$configs, "configuration")))
 }
 
 # The common parts of all configurations, as read_request(), whose checks of parameters together are those of a
@@ -314,10 +326,15 @@ try_configs <- function(search, state, at, rounds) {
   }, at, found)
 }
 
+# The values of a configuration: a list by name of parameters, without those that play no part in it.
+config_values <- function(configs, config) Filter(function(v) !is.na(v), lapply(configs, `[`, config))
+
 # The arguments of gbt_train() for a configuration, by name.
 config_arguments <- function(config, search, state, rounds) {
   args <- search$args
-  args[names(state$configs)] <- lapply(state$configs, `[`, config)
+  args <- args[!names(args) %in% names(state$configs)]
+  chosen <- config_values(state$configs, config)
+  args[names(chosen)] <- chosen
   args$nrounds <- rounds
   if (length(args[["eta"]]) > 1L) args$eta <- args$eta[seq_len(rounds)]
   if (is.finite(search$until)) {
@@ -345,7 +362,7 @@ rate <- function(rows, folds, seed, args) {
 
 config_line <- function(search, state, config, n_stages) {
   done <- state$done
-  values <- vapply(state$configs, function(v) format(v[config], digits = 4L), "")
+  values <- vapply(config_values(state$configs, config), format, "", digits = 4L)
   what <- if (is.na(done$estimate[config])) "failed" else {
     sprintf("%s %s (round %d)", search$metric, formatC(done$estimate[config], digits = 6L, format = "g", flag = "#"),
             done$rounds[config])
@@ -369,7 +386,7 @@ search_result <- function(search, state, stopped) {
     results = list_frame(lapply(columns, `[`, seen), length(seen)), metric = search$metric,
     larger_is_better = search$maximise,
     space = lapply(stats::setNames(nm = names(search$space)), function(name) search$space[[name]][-1L]),
-    best = if (!is.na(best)) lapply(state$configs, `[`, best),
+    best = if (!is.na(best)) config_values(state$configs, best),
     best_config = if (!is.na(best)) best, errors = state$errors, method = search$plan$method, stopped = stopped,
     folds = lapply(search$folds, function(fold) which(fold$held)),
     params = c(list(seed = search$seed), if (length(search$args[["eta"]]) > 1L) search$args["eta"], chosen),

@@ -15,13 +15,14 @@ check_bayesian <- function(package = "kernlab") {
 bayes_start <- function(space, n) min(n, max(5, min(ceiling(n / 3), 2 * length(space) + 1)))
 
 # The configurations as points: ranges from 0 to 1, on their scale, numbers to choose from likewise, and an indicator
-# for each text.
+# for each text. Where a parameter plays no part it is in the middle, or none of the texts.
 config_points <- function(space, configs) {
   n <- length(configs[[1L]])
   columns <- lapply(space, function(part) {
     v <- configs[[part$name]]
     if (is.character(part$values)) {
-      return(matrix(0.5 * (rep(v, length(part$values)) == rep(part$values, each = n)), n))
+      is_value <- rep(v, length(part$values)) == rep(part$values, each = n)
+      return(matrix(0.5 * (is_value %in% TRUE), n))
     }
     ends <- if (is.null(part$values)) c(part$low, part$high) else range(as.double(part$values))
     log <- if (is.null(part$values)) part$log else part$name %in% log_parameters && ends[1L] > 0
@@ -30,6 +31,7 @@ config_points <- function(space, configs) {
       v <- log(v)
       ends <- log(ends)
     }
+    v[is.na(v)] <- mean(ends)
     matrix(if (ends[1L] < ends[2L]) (v - ends[1L]) / (ends[2L] - ends[1L]) else 0, n)
   })
   do.call(cbind, unname(columns))

@@ -48,6 +48,7 @@ read_space <- function(space, log_scale, fixed) {
     where <- if (anyDuplicated(names)) "twice in `space`" else "in `space` and as an argument; leave one out"
     stop_argument(sprintf("`%s` is given %s", twice[1L], where), twice[1L])
   }
+  check_parts_of_space(names, names(space), fixed)
   scale <- if (!is.null(log_scale)) read_log_scale(log_scale, names)
   out <- lapply(seq_along(space), function(i) read_range(names[i], names(space)[i], space[[i]], scale))
   structure(stats::setNames(out, names), usual = usual)
@@ -158,12 +159,39 @@ draw_configs <- function(space, n, seed) {
   list_frame(lapply(drawn, `[`, fresh[seq_len(n)]), n)
 }
 
-# In the default space max_leaves limits lossguide trees only, and max_depth all others.
+# In the default space max_leaves limits lossguide trees only, and max_depth all others. Parameters that another one
+# leaves without a part are NA.
 without_idle <- function(space, drawn) {
   if (isTRUE(attr(space, "usual")) && length(drawn$grow_policy) && length(drawn$max_leaves)) {
     drawn$max_leaves[drawn$grow_policy != "lossguide"] <- 0
   }
+  for (name in intersect(names(drawn), names(tuned_with))) {
+    need <- tuned_with[[name]]
+    if (need$of %in% names(drawn)) drawn[[name]][!drawn[[need$of]] %in% need$values] <- NA
+  }
   drawn
+}
+
+# Parameters that play a part, or may be given, with some values of another one only.
+tuned_with <- local({
+  with <- function(of, ...) list(of = of, values = c(...))
+  list(top_rate = with("sampling_method", "goss"), other_rate = with("sampling_method", "goss"),
+       mvs_reg = with("sampling_method", "mvs"), bagging_temperature = with("sampling_method", "bayesian"),
+       subsample = with("sampling_method", "uniform", "mvs"), linear_lambda = with("leaf_model", "linear"),
+       sketch = with("multi_strategy", "multi_output_tree"),
+       colsample_bynode = with("grow_policy", "depthwise", "lossguide"))
+})
+
+# A parameter of the space that the fixed arguments leave without a part in all configurations.
+check_parts_of_space <- function(names, typed, fixed) {
+  for (i in which(names %in% names(tuned_with))) {
+    need <- tuned_with[[names[i]]]
+    now <- given_or(fixed[[need$of]], engine_defaults()[[need$of]])
+    if (need$of %in% c(names, if (is.null(fixed[[need$of]])) "grow_policy") || now %in% need$values) next
+    wanted <- paste0("\"", need$values, "\"", collapse = " or ")
+    stop_argument(sprintf("%s in `space` needs `%s = %s`; it is \"%s\"", param_text(names[i], typed[i]), need$of,
+                          wanted, now), names[i])
+  }
 }
 
 seed_of_part <- function(seed, k) (seed + (k + 1) * 1000033) %% 9007199254740881

@@ -283,3 +283,25 @@ test_that("arguments of odd kinds are refused in words", {
   refused(gbt_save(m, `Encoding<-`("a\xff", "bytes")), "`file` must be one path")
   refused(gbt_train(mtcars[-1], mtcars$mpg, device = "\uffff"), "`device` must be one of")
 })
+
+test_that("lists, classes that lie and broken factors are refused where vectors are wanted", {
+  m <- gbt_train(mpg ~ wt + cyl, mtcars, nrounds = 2, threads = 1)
+  lying <- structure(list(), class = "gbt_test_lying")
+  registerS3method("length", "gbt_test_lying", function(x) 5L, asNamespace("base"))
+  expect_error(gbt_curve(mtcars$mpg, mtcars$wt, weights = list(1)), "`weights` must be numbers, not a list",
+               class = "gbt_error_data")
+  expect_error(gbt_curve(m, mtcars, weights = list()), "`weights` must be numbers, not a list",
+               class = "gbt_error_data")
+  expect_error(gbt_evaluate(m, mtcars, by = lying), "`by` must be vectors or names of columns",
+               class = "gbt_error_argument")
+  expect_error(gbt_importance(m, "permutation", data = mtcars, columns = lying), "`columns` must be names of columns",
+               class = "gbt_error_argument")
+  x <- data.frame(f = factor(c("a", "b", "a", "b")), b = 1:4)
+  k <- gbt_train(x, c(1, 2, 1, 2), nrounds = 2, threads = 1)
+  broken <- structure(3L, levels = "a", class = "factor")
+  expect_error(gbt_partial(k, x, "f", values = broken, method = "ale"), "`values` of `f` are a broken factor",
+               class = "gbt_error_argument")
+  expect_error(gbt_partial(k, x, "f", values = `Encoding<-`("a\xff", "bytes")), "not valid text",
+               class = "gbt_error_data")
+  expect_error(gbt_partial(k, x["f"], "f", method = "ale"), "`b`", class = "gbt_error_data")
+})

@@ -298,3 +298,78 @@ test_that("permutation importance looks at all cells, or at a column by its metr
   expect_identical(residuals(m, x, gone), gone - predict(m, x))
   expect_equal(residuals(two, x, labels), labels - predict(two, x))
 })
+
+test_that("outputs in units of their own have a scale each, and shares do not depend on the units", {
+  numbers <- numbers + cbind(2 * (d$f == "b") * d$b, 2 * (d$f == "a") * d$a)
+  fit_units <- function(k) gbt_train(x, numbers * rep(k, each = nrow(x)), nrounds = 20, seed = 1, threads = 1)
+  m <- fit_units(c(1, 1))
+  large <- fit_units(c(1, 1024)) # a power of two: the same trees
+  rows <- seq_len(60)
+  # importance and orders
+  shares <- gbt_importance(m, "shap", data = x, threads = 1)
+  expect_identical(gbt_importance(large, "shap", data = x, threads = 1), shares)
+  expect_equal(sum(shares$importance), 1)
+  each <- gbt_shap(large, x[rows, ], threads = 1)
+  plain <- gbt_shap(m, x[rows, ], threads = 1)
+  expect_identical(names(summary(each)), c("column", "y1", "y2"))
+  expect_identical(summary(each)$column, summary(plain)$column)
+  expect_equal(summary(each)$y2, 1024 * summary(plain)$y2)
+  by_hand <- rowMeans(apply(colMeans(abs(plain$values)), 2L, function(v) v / sum(v)))
+  expect_identical(summary(plain)$column, names(sort(-by_hand)))
+  pairs <- function(m) gbt_interactions(m, x, rows = 30, seed = 1, threads = 1)
+  expect_identical(pairs(large)$column, pairs(m)$column)
+  expect_identical(pairs(large)$other, pairs(m)$other)
+  # each panel has a scale of its output
+  of <- function(fig, axis) lapply(fig$panels, function(p) p[[axis]]$lim)
+  check <- function(make, axis) {
+    one <- of(make(m), axis)
+    two <- of(make(large), axis)
+    expect_length(one, 2L)
+    expect_equal(two[[1L]], one[[1L]])
+    expect_equal(two[[2L]], 1024 * one[[2L]], tolerance = 1e-6)
+  }
+  partial <- function(columns, ...) {
+    function(m) gbt:::partial_figure(gbt_partial(m, x[rows, ], columns, size = 5, threads = 1, ...), NULL)
+  }
+  check(partial("a"), "y")
+  check(partial("a", ice = TRUE), "y")
+  check(partial("a", method = "ale"), "y")
+  check(partial("f"), "x")
+  shap <- function(...) {
+    function(m) {
+      s <- gbt_shap(m, x[rows, ], threads = 1)
+      gbt:::shap_figure(s, gbt:::shap_shown(s, NULL), top = 20, ...)
+    }
+  }
+  check(shap(row = NULL, against = NULL, by = NULL), "x")
+  check(shap(row = 3, against = NULL, by = NULL), "x")
+  check(shap(row = NULL, against = "a", by = "b"), "y")
+  check(shap(row = NULL, against = "f", by = NULL), "x")
+  check(function(m) gbt:::interactions_figure(pairs(m), "size", NULL, 9, NULL), "x")
+  expect_null(gbt:::interactions_figure(pairs(m), "h_squared", NULL, 9, NULL)$panels[[1L]]$x)
+  curve <- function(k) {
+    m <- if (k == 1) m else large
+    gbt_curve(m, x, y = numbers * rep(c(1, k), each = nrow(x)), threads = 1)
+  }
+  bends <- lapply(c(1, 1024), function(k) gbt:::figure_of_curve(curve(k)))
+  expect_equal(bends[[2L]]$panels[[2L]]$y$lim, 1024 * bends[[1L]]$panels[[2L]]$y$lim, tolerance = 1e-6)
+  expect_length(gbt:::figure_of_curve(gbt_curve(m, x, "lift", y = numbers^2, threads = 1))$panels, 1L)
+  # images: colours of a panel go from its least to its largest estimate
+  image <- partial(c("a", "b"))(large)
+  for (p in image$panels) expect_identical(range(p$marks[[1L]]$data$share), c(0, 1))
+  expect_match(image$panels[[2L]]$heading, "^y2: .* to ")
+  # one of the outputs, labels and means share what they have
+  one <- gbt:::partial_figure(gbt_partial(large, x[rows, ], "a", size = 5, threads = 1), "y2")
+  expect_length(one$panels, 1L)
+  expect_null(one$panels[[1L]]$y)
+  expect_length(gbt:::partial_figure(gbt_partial(models$labels, x[rows, ], "a", threads = 1), NULL)$panels, 1L)
+  expect_length(gbt:::partial_figure(gbt_partial(models$gamma, x[rows, ], "a", threads = 1), NULL)$panels, 1L)
+  shape <- gbt_partial(models$gamma, x[rows, ], "a", type = "parameters", threads = 1)
+  expect_length(gbt:::partial_figure(shape, NULL)$panels, 2L)
+  for (drawn in list(shape, each, gbt_partial(large, x[rows, ], c("a", "f"), size = 3, threads = 1), curve(1024))) {
+    in_sizes(plot(drawn))
+    if (requireNamespace("ggplot2", quietly = TRUE)) {
+      withr::with_pdf(NULL, expect_no_error(print(ggplot2::autoplot(drawn))))
+    }
+  }
+})

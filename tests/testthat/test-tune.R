@@ -101,33 +101,71 @@ test_that("halving trains the best ones further, to what random search would say
   }
 })
 
+test_that("a parameter that another one leaves without a part is left out of a configuration", {
+  d <- made()
+  space <- list(leaf_model = c("constant", "linear"), linear_lambda = c(0.1, 10), lambda = c(1, 5))
+  tuned <- gbt_tune(y ~ ., d, space = space, configs = 6, folds = 2, nrounds = 3, seed = 1, threads = 1)
+  r <- tuned$results
+  expect_setequal(r$leaf_model, c("constant", "linear"))
+  expect_identical(is.na(r$linear_lambda), r$leaf_model == "constant")
+  expect_false(anyNA(r$estimate))
+  expect_identical("linear_lambda" %in% names(tuned$best), tuned$best$leaf_model == "linear")
+  for (i in c(which(r$leaf_model == "constant")[1L], which(r$leaf_model == "linear")[1L])) {
+    params <- Filter(Negate(is.na), as.list(r[i, names(space)]))
+    cv <- gbt_cv(y ~ ., d, params = params, folds = 2, nrounds = 3, early_stopping_rounds = 20, seed = 1, threads = 1)
+    expect_identical(cv$best_score, r$estimate[i])
+  }
+  expect_identical(gbt_refit(tuned)$params$leaf_model, tuned$best$leaf_model)
+  expect_output(print(tuned, n = 6), "NA")
+  in_sizes(plot(tuned))
+  # of a finite space each configuration once
+  finite <- list(grow_policy = c("symmetric", "depthwise"), colsample_bynode = list(0.5, 1))
+  all <- gbt_tune(y ~ ., d, space = finite, configs = 9, folds = 2, nrounds = 2, seed = 1, threads = 1)
+  expect_identical(nrow(all$results), 3L)
+  expect_false(anyNA(all$results$estimate))
+  # where it never plays a part it is refused
+  expect_error(gbt_tune(y ~ ., d, space = list(linear_lambda = c(0.1, 1))),
+               "`linear_lambda` in `space` needs `leaf_model = \"linear\"`; it is \"constant\"",
+               class = "gbt_error_argument")
+  expect_error(gbt_tune(y ~ ., d, space = list(subsample = c(0.5, 1)), sampling_method = "goss"),
+               "needs `sampling_method = \"uniform\" or \"mvs\"`; it is \"goss\"", class = "gbt_error_argument")
+})
+
+test_that("a limit of each configuration is told where none of the search is given", {
+  d <- made(60)
+  call <- function(...) gbt_tune(y ~ ., d, configs = 2, folds = 2, nrounds = 2, seed = 1, threads = 1, ...)
+  expect_message(call(max_seconds = 50), "`max_seconds = 50` limits each of the 2 configurations; `seconds` limits")
+  expect_silent(suppressWarnings(call(max_seconds = 50, seconds = 60)))
+})
+
 test_that("what fails is kept, with its message", {
   d <- made()
-  wide <- list(grow_policy = c("symmetric", "depthwise"), colsample_bynode = list(0.5, 1))
+  wide <- list(top_rate = list(0.2, 0.7), other_rate = list(0.1, 0.5)) # at most 1 together
   messages <- character(0)
   tuned <- withCallingHandlers(
-    gbt_tune(y ~ ., d, space = wide, configs = 9, folds = 3, nrounds = 5, seed = 1, threads = 1),
+    gbt_tune(y ~ ., d, space = wide, configs = 9, folds = 3, nrounds = 5, sampling_method = "goss", seed = 1,
+             threads = 1),
     gbt_warning_tune = function(w) {
       messages <<- c(messages, conditionMessage(w))
       invokeRestart("muffleWarning")
     }
   )
-  bad <- tuned$results$grow_policy == "symmetric" & tuned$results$colsample_bynode < 1
+  bad <- tuned$results$top_rate + tuned$results$other_rate > 1
   expect_identical(is.na(tuned$results$estimate), bad)
   expect_identical(sum(bad), 1L)
   expect_identical(names(tuned$errors), as.character(which(bad)))
-  expect_match(messages, "configuration [1-4] failed: `colsample_bynode` must be 1")
+  expect_match(messages, "configuration [1-4] failed: `top_rate` and `other_rate` add up to 1.2")
   expect_false(tuned$best_config %in% which(bad))
   messages <- capture_warnings(
-    none <- gbt_tune(y ~ ., d, space = list(colsample_bynode = c(0.5, 0.6)), grow_policy = "symmetric", configs = 2,
+    none <- gbt_tune(y ~ ., d, space = list(num_parallel_tree = list(2, 3)), sampling_method = "goss", configs = 2,
                      folds = 3, nrounds = 5, seed = 1, threads = 1)
   )
-  expect_match(messages, "configuration 1 failed: `colsample_bynode` must be 1") # once for one reason
+  expect_match(messages, "configuration 1 failed: `num_parallel_tree` must be 1") # once for one reason
   expect_length(none$errors, 2L)
   expect_null(none$best)
   expect_error(gbt_refit(none), class = "gbt_error_argument")
   expect_error(plot(none), class = "gbt_error_argument")
-  expect_output(print(none), "2 configurations \\(2 failed\\).*\n.*was rated: `colsample_bynode` must be 1")
+  expect_output(print(none), "2 configurations \\(2 failed\\).*\n.*was rated: `num_parallel_tree` must be 1")
 })
 
 test_that("budgets of time and Ctrl-C give what is finished", {

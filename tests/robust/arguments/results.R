@@ -13,6 +13,8 @@ results_to_use <- function() {
   cv <- do.call(gbt_cv, c(list(x, y, folds = 3, keep_models = TRUE), usual))
   cv_classes <- do.call(gbt_cv, c(list(x, classes, folds = 3, keep_models = TRUE), usual))
   new <- transform(x, a = a + 1)
+  columns <- fit(x[c("a", "f")], cbind(large = 1000 * y, small = x$a), objective = "squared_error")
+  fan <- fit(x, y, objective = "quantile", quantile_alpha = c(0.1, 0.5, 0.9))
   list(
     x = x, y = y, classes = classes, model = m, model_classes = mc, model_formula = fit(y ~ a + b, cbind(y = y, x)),
     cv = cv, cv_classes = cv_classes, calibrated = gbt_calibrate(mc, x, classes, threads = 1),
@@ -30,6 +32,14 @@ results_to_use <- function() {
     reference = gbt_monitor_reference(m, x, threads = 1), tree = gbt_tree(m, 1), dot = gbt_dot(m, 1),
     tune = do.call(gbt_tune, c(list(x, y, configs = 2, folds = 2), usual)),
     metric = gbt_metric("own", function(p, l) 1),
+    model_columns = columns, model_fan = fan, confusion = gbt_confusion(mc, x, classes, threads = 1),
+    fan = gbt_fan(fan, x, "a", threads = 1),
+    shap_columns = gbt_shap(columns, x[1:20, ], threads = 1),
+    partial_columns = gbt_partial(columns, x, "a", size = 4, threads = 1),
+    partial_columns_two = gbt_partial(columns, x, c("a", "f"), size = 3, threads = 1),
+    interactions_columns = gbt_interactions(columns, x, threads = 1),
+    curve_columns = gbt_curve(columns, x, y = cbind(large = 1000 * y, small = x$a), threads = 1),
+    importance_columns = gbt_importance(columns, type = "shap", data = x, threads = 1),
     params = gbt_parameters(), defaults = gbt_defaults(), objectives = gbt_objectives(), info = gbt_info(),
     neighbours = gbt_neighbours(m, x, x[1:3, ], k = 2, threads = 1), data = gbt_data(x, y, threads = 1)
   )
@@ -87,6 +97,17 @@ result_calls <- function(r) {
       "columns", "exposure")),
     gbt_importance_shap = call(gbt_importance, list(model = m, type = "shap", data = r$x, threads = 1), c(
       "type", "trees", "by", "data", "threads", "background", "rows")),
+    gbt_confusion = call(gbt_confusion, list(model = r$model_classes, x = r$x, y = r$classes, threads = 1)),
+    gbt_fan = call(gbt_fan, list(model = r$model_fan, data = r$x, x = "a", threads = 1)),
+    gbt_predictor = call(function(...) gbt_predictor(...)(r$x), list(model = m, threads = 1),
+                         c("model", "type", "trees", "unseen", "threads")),
+    gbt_export = call(gbt_export, list(model = m, file = sub("html$", "json", file))),
+    gbt_import = call(gbt_import, list(file = system.file("extdata", "xgboost.json", package = "gbt"))),
+    gbt_curve_columns = call(gbt_curve, list(model = r$model_columns, data = r$x,
+                                             y = cbind(large = 1000 * r$y, small = r$x$a), threads = 1),
+                             c("data", "y", "type", "weights", "class", "bins")),
+    gbt_partial_columns = call(gbt_partial, list(model = r$model_columns, data = r$x, columns = "f", size = 3,
+                                                 threads = 1), c("columns", "values", "type", "method")),
     gbt_tune = call(gbt_tune, list(x = r$x, y = r$y, configs = 2, folds = 2, nrounds = 2, threads = 1, seed = 1), c(
       "x", "y", "space", "configs", "seconds", "method", "folds", "repeats", "stratify", "log_scale", "reduction",
       "min_rounds", "nrounds", "weights", "eval_metric", "seed")),
@@ -145,7 +166,8 @@ use_verb <- function(verb, object) {
 # name, or works. All of a result's verbs are one call, and the names of its fields are the arguments.
 tampered_calls <- function(r) {
   out <- list()
-  for (name in setdiff(names(r), c("x", "y", "classes", "model", "model_classes", "model_formula"))) {
+  for (name in setdiff(names(r), c("x", "y", "classes", "model", "model_classes", "model_formula", "model_columns",
+                              "model_fan"))) {
     object <- r[[name]]
     fields <- if (is.list(object)) names(object)
     attrs <- setdiff(names(attributes(object)), c("names", "class", "row.names"))
