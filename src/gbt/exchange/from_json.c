@@ -58,6 +58,8 @@ static gbt_status tree_fault(const own_reader *r, const char *what) {
 
 /* A list: its first value, and how many. */
 static gbt_status list_of(const own_reader *r, size_t value, const char *key, size_t *at, int64_t *n) {
+  *at = 0; /* for compilers that do not see that a failure ends the caller */
+  *n = 0;
   if (value == GBTI_NO_VALUE || gbti_kind_of(r->doc, value) != GBTI_VALUE_ARRAY)
     return gbt_fail(r->err, GBT_E_FORMAT, "the JSON file is damaged: `%s` is not a list", key);
   *n = gbti_count(r->doc, value);
