@@ -57,6 +57,9 @@ test_that("it predicts imported models as well, whose scores are added in other 
     for (name in setdiff(m$feature_names, names(x))) x[[name]] <- 1
     coded <- m$feature_types[match(names(x), m$feature_names)] == "category"
     x[coded] <- lapply(x[coded], function(v) pmin(trunc(abs(v)), 1e6))
+    its <- imported_rows(m, basename(file))
+    texts <- names(its)[vapply(its, is.character, NA)]
+    x[texts] <- lapply(its[texts], function(v) factor(c(rep_len(v, 28), "unseen", NA)))
     expect_read(m, x)
   }
 })
