@@ -55,7 +55,8 @@ interactions_shown <- function(x, measure, pairs, top, output) {
   top <- check_whole(top, "top", 1)
   own <- isTRUE(attr(x, "own_units")) && measure == "size"
   x <- as.list(unclass(x))
-  if (length(x$column) == 0L || is.null(x[[measure]])) {
+  named <- is.null(x$output) || has_levels(x$output) && length(x$output) == length(x$column)
+  if (length(x$column) == 0L || is.null(x[[measure]]) || !named) {
     stop_argument("`x` has no rows of gbt_interactions() to draw", "x")
   }
   kind <- 1L + !is.na(x$other)

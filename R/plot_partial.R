@@ -54,6 +54,9 @@ partial_figure <- function(x, output, given = list()) {
 # what is averaged, own = has each output a scale of its own? text = subtitle, ale = are they accumulated
 # local effects?, left_out = words or NULL).
 partial_shown <- function(x, output) {
+  if (!is.null(x$ice) && !is.data.frame(x$ice)) {
+    stop_argument("the field `ice` of `x` was changed: it must be NULL or a data frame", "x")
+  }
   effects <- as.list(x$effects)
   outputs <- shown_outputs(output, levels(effects$output))
   split_by <- function(frame) {

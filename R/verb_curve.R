@@ -176,6 +176,11 @@ check_curve_arguments <- function(type, times, group, metric_given, class) {
     stop_argument(sprintf("`%s` can only be used with type \"query_length\", not \"%s\"; leave it out", given, type),
                   given)
   }
+  is_class <- is_plain(class) || is.factor(class) && all(unclass(class) %in% seq_along(levels(class)))
+  if (!is.null(class) && !is_class) {
+    stop_argument(sprintf("`class` must be one class, or a column of the response by its name, not %s",
+                          describe(class)), "class")
+  }
   if (!is.null(class) && type %in% types_of_models) {
     stop_argument(sprintf("`class` cannot be used with type \"%s\"; leave it out", type), "class")
   }

@@ -115,7 +115,7 @@ gbt_export <- function(model, file, format = NULL, name = "model", ...) {
 export_format <- function(format, file, formats) {
   if (!is.null(format)) return(match_name(format, formats$name, "format"))
   ends <- nzchar(formats$extension)
-  hit <- ends & endsWith(tolower(file), paste0(".", formats$extension))
+  hit <- ends & endsWith(tolower(printable(file)), paste0(".", formats$extension))
   if (any(hit)) return(formats$name[which.max(ifelse(hit, nchar(formats$extension), 0L))])
   stop_argument(sprintf("the end of \"%s\" does not say which format it is; give `format`, one of %s", printable(file),
                         enumerate(formats$name, 20L, "\"")), "format")

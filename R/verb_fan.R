@@ -49,7 +49,7 @@ gbt_fan <- function(model, data, x = NULL, y = NULL, ..., bins = 50, offset = NU
   ask <- list(model, rows, offset = given_in_data("offset", data), exposure = given_in_data("exposure", data),
               trees = trees, threads = threads)
   if (is_distribution(model$objective)) ask <- c(ask, list(type = "quantile", probs = levels))
-  pred <- do.call(predict, ask)
+  pred <- do.call(predict, ask, quote = TRUE)
   label <- if (!is.null(y) || has_response(model, data)) given_labels(model, data, y, n)
   along <- fan_axis(x, data, pred, levels)
   fan_of(along, pred, label, levels, bins)

@@ -3,11 +3,12 @@
 # of gbt that names the object. Functions that take results check what they read of them. R reads this file last.
 
 # The classes of results. Models, gbt_data objects and sources of rows check their fields themselves.
-result_classes <- c("gbt_calibrated", "gbt_conformal", "gbt_curve", "gbt_cv", "gbt_defaults", "gbt_dot",
-                    "gbt_evaluation", "gbt_importance", "gbt_importance_permutation", "gbt_importance_shap", "gbt_info",
-                    "gbt_interactions", "gbt_job", "gbt_job_status", "gbt_leaf_slopes", "gbt_level_sets", "gbt_metric",
-                    "gbt_monitor", "gbt_objectives", "gbt_parameters", "gbt_partial", "gbt_shap", "gbt_tree",
-                    "gbt_tune", "summary.gbt", "summary.gbt_shap")
+result_classes <- c("gbt_calibrated", "gbt_confusion", "gbt_conformal", "gbt_curve", "gbt_cv", "gbt_defaults",
+                    "gbt_dot", "gbt_evaluation", "gbt_fan", "gbt_importance", "gbt_importance_permutation",
+                    "gbt_importance_shap", "gbt_info", "gbt_interactions", "gbt_job", "gbt_job_status",
+                    "gbt_leaf_slopes", "gbt_level_sets", "gbt_metric", "gbt_monitor", "gbt_objectives",
+                    "gbt_parameters", "gbt_partial", "gbt_shap", "gbt_tree", "gbt_tune", "summary.gbt",
+                    "summary.gbt_shap")
 
 # `code`, the body of a method for x. R's own errors become errors of gbt. Warnings stay what they are: drawing warns
 # about fonts and sizes, and functions of the user about anything.

@@ -304,4 +304,19 @@ test_that("lists, classes that lie and broken factors are refused where vectors 
   expect_error(gbt_partial(k, x, "f", values = `Encoding<-`("a\xff", "bytes")), "not valid text",
                class = "gbt_error_data")
   expect_error(gbt_partial(k, x["f"], "f", method = "ale"), "`b`", class = "gbt_error_data")
+  classes <- gbt_train(Species ~ ., iris, nrounds = 2, threads = 1)
+  for (odd in list(sum, globalenv(), list(1), broken)) {
+    expect_error(gbt_curve(classes, iris, class = odd), "`class` must be one class", class = "gbt_error_argument")
+  }
+  expect_error(gbt_export(m, "a\xff"), class = "gbt_error_argument")
+  fan <- gbt_train(mpg ~ wt, mtcars, objective = "quantile", quantile_alpha = c(0.1, 0.5, 0.9), nrounds = 2,
+                   threads = 1)
+  expect_error(gbt_fan(fan, mtcars, "wt", offset = quote(a)), class = "gbt_error")
+  drawn <- gbt_fan(fan, mtcars, "wt", threads = 1)
+  drawn$rows <- "many"
+  expect_error(plot(drawn), class = "gbt_error_result")
+  both <- gbt_train(mtcars[3:6], mtcars[1:2], objective = "squared_error", nrounds = 2, threads = 1)
+  acting <- gbt_interactions(both, mtcars, threads = 1)
+  acting$output <- 1
+  expect_error(plot(acting), "no rows of gbt_interactions", class = "gbt_error_argument")
 })
