@@ -7,7 +7,8 @@
  *   by a background   the mean over the background's rows b of the tree's value for the row with b's values for others
  *
  * Contributions are exact for both (step.h). Those of a row do not depend on threads, blocks or other rows, to the last
- * bit: players of a tree are added in the order of its nodes, trees in the order of training. */
+ * bit: players of a tree are added in the order of its nodes, trees in the order of training, and after all of them, in
+ * that order again, what the slopes of linear leaves add (slopes.h). */
 #ifndef GBT_EXPLAIN_EXPLAIN_H
 #define GBT_EXPLAIN_EXPLAIN_H
 

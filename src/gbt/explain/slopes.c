@@ -55,7 +55,8 @@ typedef struct slope_run {
   size_t words;                  /* of the background's rows */
   uint32_t *parent;              /* by node of a tree */
   int32_t *number, most_players; /* by player: its slot, or -1; of a leaf */
-  double *point, *weight;        /* by cover: of quadratures of 1, 2, .. points */
+  double *point, *weight;        /* by cover: of quadratures */
+  size_t *first;                 /* by number of points: 1 + the first one; 0: no leaf has so many */
   slope_work *work;
 } slope_run;
 
@@ -104,17 +105,6 @@ static gbt_status add_leaf(slope_run *s, uint64_t t, uint32_t node, uint32_t num
   return GBT_OK;
 }
 
-static gbt_status add_tree(slope_run *s, uint64_t t, gbt_error *err) {
-  const gbt_tree *tree = &s->run->forest->trees[t];
-  const gbt_node *nodes = s->run->forest->nodes + tree->node_beg;
-  const uint32_t *of = s->linear->of + tree->node_beg;
-  for (uint32_t i = 0; i < tree->n_nodes; i++)
-    if (nodes[i].left > 0) s->parent[nodes[i].left] = s->parent[nodes[i].left + 1] = i;
-  for (uint32_t i = 0; i < tree->n_nodes; i++)
-    if (of[i] > 0) GBT_TRY(add_leaf(s, t, i, of[i] - 1, err));
-  return GBT_OK;
-}
-
 /* ---- where rows go ---- */
 
 /* Which of 64 rows go left at the splits on the way to the leaf; x: by feature that trees use, `stride` apart. */
@@ -149,22 +139,26 @@ static void back_x_task(void *arg, int64_t word, int thread) {
 
 /* ---- what a leaf is worth ---- */
 
-/* value[T] of the sets T of players of terms: what the leaf adds to its constant when these have the row's X, and the
- * others the X of `other`. x, other: by term; gone: a bit for each term whose `other` is missing. */
-static void fill_values(const slope_run *s, const slope_leaf *leaf, const int32_t *x, const double *other,
-                        uint32_t gone, double *value) {
+/* What the leaf adds to its constant when a set of players of terms have the row's X, and the others the X of `other`.
+ * x, other: by term; gone: a bit for each term whose `other` is missing. */
+static double value_of(const slope_run *s, const slope_leaf *leaf, const int32_t *x, const double *other,
+                       uint32_t gone, uint32_t set) {
   const gbt_linear_leaf *its = &s->linear->leaf[leaf->leaf];
   const gbt_linear_term *term = s->linear->term + its->term_beg;
-  for (uint32_t set = 0; set < 1u << leaf->inner; set++) {
-    double sum = its->start;
-    uint32_t missing = 0;
-    for (uint32_t k = 0; k < its->n_terms; k++) {
-      const uint32_t known = set >> leaf->slot[k] & 1u;
-      missing |= known ? (uint32_t)(x[k] == GBT_LINEAR_MISSING) : gone >> k & 1u;
-      sum += term[k].slope * (known ? (double)x[k] : other[k]);
-    }
-    value[set] = missing ? 0.0 : gbt_linear_clip(its, sum) - leaf->constant;
+  double sum = its->start;
+  uint32_t missing = 0;
+  for (uint32_t k = 0; k < its->n_terms; k++) {
+    const uint32_t known = set >> leaf->slot[k] & 1u;
+    missing |= known ? (uint32_t)(x[k] == GBT_LINEAR_MISSING) : gone >> k & 1u;
+    sum += term[k].slope * (known ? (double)x[k] : other[k]);
   }
+  return missing ? 0.0 : gbt_linear_clip(its, sum) - leaf->constant;
+}
+
+/* Of all sets. */
+static void fill_values(const slope_run *s, const slope_leaf *leaf, const int32_t *x, const double *other,
+                        uint32_t gone, double *value) {
+  for (uint32_t set = 0; set < 1u << leaf->inner; set++) value[set] = value_of(s, leaf, x, other, gone, set);
 }
 
 /* The sum over all sets of their values, each times on[i] of its members i and off[i] of the others. */
@@ -203,12 +197,16 @@ static double others_of(const slope_leaf *leaf, const slope_work *w, int32_t a, 
   return product;
 }
 
-static void add_point(const slope_run *s, const slope_leaf *leaf, const slope_point *p, slope_work *w) {
+/* 1: to be stopped. */
+static int add_point(const slope_run *s, const slope_leaf *leaf, const slope_point *p, slope_work *w,
+                     gbti_pace *pace) {
+  const int64_t steps = ((int64_t)2 << leaf->inner) + leaf->n;
   const double whole = derived(leaf, p, w->value, -1, -1);
   double single[MOST];
   for (int32_t a = 0; a < leaf->n; a++) {
     const int inner = a < leaf->inner;
     const double own = inner ? 1.0 : (double)p->passes[a] - p->z[a];
+    if (gbti_stopped(pace, s->run->spec->interactions ? (a + 1) * steps : steps)) return 1;
     if (inner) single[a] = derived(leaf, p, w->value, a, -1);
     w->acc[a] += p->weight * own * others_of(leaf, w, a, -1) * (inner ? single[a] : whole);
     for (int32_t b = 0; s->run->spec->interactions && b < a; b++) {
@@ -218,11 +216,13 @@ static void add_point(const slope_run *s, const slope_leaf *leaf, const slope_po
       w->acc[gbti_pair((size_t)leaf->n, b, a)] += p->weight * own * other * others_of(leaf, w, a, b) * part;
     }
   }
+  return 0;
 }
 
-/* By cover: passes, by player. */
-static void play_cover(const slope_run *s, const slope_leaf *leaf, const uint8_t *passes, slope_work *w) {
-  const size_t n_points = ((size_t)leaf->n + 1) / 2, first = n_points * (n_points - 1) / 2;
+/* By cover: passes, by player. 1: to be stopped. */
+static int play_cover(const slope_run *s, const slope_leaf *leaf, const uint8_t *passes, slope_work *w,
+                      gbti_pace *pace) {
+  const size_t n_points = ((size_t)leaf->n + 1) / 2, first = s->first[n_points] - 1;
   slope_point p = {.passes = passes, .z = s->share + leaf->player};
   w->value[0] = 0.0; /* at the means the leaf has its constant */
   for (size_t q = first; q < first + n_points; q++) {
@@ -233,8 +233,9 @@ static void play_cover(const slope_run *s, const slope_leaf *leaf, const uint8_t
       if (i < leaf->inner) p.on[i] = on, p.off[i] = off;
       w->f[i] = on + off;
     }
-    add_point(s, leaf, &p, w);
+    if (add_point(s, leaf, &p, w, pace)) return 1;
   }
+  return 0;
 }
 
 /* Numbers of players that only the row passes, only the row of the background, and both where the leaf is linear in
@@ -324,32 +325,36 @@ static uint64_t rows_in(const slope_run *s, size_t word) {
   return left >= GBTI_ROWS ? ~(uint64_t)0 : ((uint64_t)1 << left) - 1;
 }
 
-static void compare(const slope_run *s, const slope_leaf *leaf, const uint8_t *passes, const int32_t *x,
-                    slope_work *w) {
+/* 1: to be stopped. */
+static int compare(const slope_run *s, const slope_leaf *leaf, const uint8_t *passes, const int32_t *x, slope_work *w,
+                   gbti_pace *pace) {
   const uint64_t *back = s->back + leaf->back;
+  const int64_t n = leaf->n, steps = (((int64_t)8 << leaf->inner) + n) * (s->run->spec->interactions ? n : 1);
   double other[MOST];
   for (size_t word = 0; word < s->words; word++) {
     uint64_t rows = rows_in(s, word);
     for (int32_t i = 0; i < leaf->n; i++)
       if (!passes[i]) rows &= back[(size_t)i * s->words + word];
+    if (gbti_stopped(pace, n + gbti_count_bits(rows) * steps)) return 1;
     for (; rows != 0; rows &= rows - 1) {
       const int32_t r = gbti_lowest(rows);
-      slope_sides n = {0, 0, 0, 0};
+      slope_sides of = {0, 0, 0, 0};
       for (int32_t i = 0; i < leaf->n; i++) {
         const int also = (int)(back[(size_t)i * s->words + word] >> r & 1u);
         if (!passes[i]) {
-          w->back_only[n.n_back_only++] = i;
+          w->back_only[of.n_back_only++] = i;
         } else if (!also) {
-          w->row_only[n.n_row_only++] = i;
-          if (i < leaf->inner) n.known |= 1u << i;
+          w->row_only[of.n_row_only++] = i;
+          if (i < leaf->inner) of.known |= 1u << i;
         } else if (i < leaf->inner) {
-          w->free[n.n_free++] = i;
+          w->free[of.n_free++] = i;
         }
       }
       fill_values(s, leaf, x, other, other_of(s, leaf, word * GBTI_ROWS + (size_t)r, other), w->value);
-      play_back(s, leaf, &n, w);
+      play_back(s, leaf, &of, w);
     }
   }
+  return 0;
 }
 
 static void add_row(const slope_run *s, const slope_leaf *leaf, int64_t row, const double *acc) {
@@ -367,8 +372,9 @@ static void add_row(const slope_run *s, const slope_leaf *leaf, int64_t row, con
   }
 }
 
-/* A row of a block, whose bits at the leaf are in w->pass. 0: the leaf has nothing for it. */
-static int play_row(const slope_run *s, const slope_leaf *leaf, int32_t r, slope_work *w) {
+/* A row of a block, whose bits at the leaf are in w->pass, and whose first row is `row`. 1: to be stopped. */
+static int play_row(const slope_run *s, const slope_leaf *leaf, int64_t row, int32_t r, slope_work *w,
+                    gbti_pace *pace) {
   const gbt_linear_leaf *its = &s->linear->leaf[leaf->leaf];
   const size_t n = (size_t)leaf->n, n_items = s->run->spec->interactions ? n + n * (n - 1) / 2 : n;
   int32_t x[MOST];
@@ -382,13 +388,15 @@ static int play_row(const slope_run *s, const slope_leaf *leaf, int32_t r, slope
   memset(w->acc, 0, n_items * sizeof *w->acc);
   take_x(s, leaf, w->x, GBTI_ROWS, (size_t)r, x);
   if (s->run->n_back > 0) {
-    compare(s, leaf, w->passes, x, w);
-    return 1;
+    if (compare(s, leaf, w->passes, x, w, pace)) return 1;
+    add_row(s, leaf, row + r, w->acc);
+    return 0;
   }
   for (uint32_t k = 0; k < its->n_terms; k++) mean[k] = gbt_linear_mean(&s->linear->term[its->term_beg + k]);
   fill_values(s, leaf, x, mean, 0, w->value);
-  play_cover(s, leaf, w->passes, w);
-  return 1;
+  if (play_cover(s, leaf, w->passes, w, pace)) return 1;
+  add_row(s, leaf, row + r, w->acc);
+  return 0;
 }
 
 static void block_task(void *arg, int64_t task, int thread) {
@@ -405,27 +413,26 @@ static void block_task(void *arg, int64_t task, int thread) {
     const size_t base = (size_t)run->spec->n_players;
     pass_block(s, leaf, w->x, GBTI_ROWS, own->pass);
     for (int32_t r = 0; r < n; r++)
-      if (play_row(s, leaf, r, own)) add_row(s, leaf, row + r, own->acc);
+      if (play_row(s, leaf, row, r, own, &w->pace)) return;
     double *to = gbti_column(run, gbti_first_output(run->forest, leaf->tree), base, base) + row;
     for (int32_t r = 0; r < n; r++) to[r] += leaf->base;
-    const int64_t pairs = run->n_back > 0 ? run->n_back : 1;
-    if (gbti_stopped(&w->pace, (int64_t)leaf->n * leaf->n * GBTI_ROWS * pairs)) return;
+    if (gbti_stopped(&w->pace, ((int64_t)leaf->n_steps + leaf->n) * GBTI_ROWS)) return;
   }
 }
 
 /* ---- the call ---- */
 
 /* Means of the leaf over the background's rows, as far as they differ from its constant. */
-static void back_mean(const slope_run *s, slope_leaf *leaf, slope_work *w) {
+static void back_mean(const slope_run *s, slope_leaf *leaf, int thread) {
   double other[MOST], sum = 0.0;
   const int32_t none[MOST] = {0};
   for (size_t word = 0; word < s->words; word++) {
+    if (word % 256 == 0 && gbti_job_stopped(s->run->job, thread)) return;
     uint64_t rows = rows_in(s, word);
     for (int32_t i = 0; i < leaf->n; i++) rows &= s->back[leaf->back + (size_t)i * s->words + word];
     for (; rows != 0; rows &= rows - 1) {
       const uint32_t gone = other_of(s, leaf, word * GBTI_ROWS + (size_t)gbti_lowest(rows), other);
-      fill_values(s, leaf, none, other, gone, w->value);
-      sum += w->value[0];
+      sum += value_of(s, leaf, none, other, gone, 0);
     }
   }
   leaf->base = sum / (double)s->run->n_back;
@@ -440,7 +447,7 @@ static void back_task(void *arg, int64_t task, int thread) {
     pass_block(s, leaf, s->run->back + word * GBTI_ROWS, s->words * GBTI_ROWS, pass);
     for (int32_t i = 0; i < leaf->n; i++) s->back[leaf->back + (size_t)i * s->words + word] = pass[i];
   }
-  back_mean(s, leaf, &s->work[thread]);
+  back_mean(s, leaf, thread);
 }
 
 static void drop_work(slope_run *s) {
@@ -450,17 +457,37 @@ static void drop_work(slope_run *s) {
     void *block[] = {w->pass, w->passes, w->x, w->acc, w->f, w->row_only, w->back_only};
     for (size_t i = 0; i < sizeof block / sizeof *block; i++) gbt_mem_free(mem, block[i]);
   }
-  void *block[] = {s->work, s->point, s->weight, s->back};
+  void *block[] = {s->work, s->point, s->weight, s->first, s->back};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) gbt_mem_free(mem, block[i]);
   s->work = NULL;
   s->point = s->weight = NULL;
+  s->first = NULL;
   s->back = NULL;
+}
+
+/* The quadratures that the leaves that are listed have. */
+static gbt_status open_points(slope_run *s, gbt_error *err) {
+  const gbt_mem *mem = &s->run->ctx->mem;
+  const size_t most = ((size_t)s->most_players + 1) / 2;
+  size_t n = 0;
+  GBT_TRY(gbt_mem_zeros(mem, most + 1, sizeof *s->first, &s->first, err));
+  for (size_t j = 0; j < s->n_leaves; j++) {
+    const size_t k = ((size_t)s->leaf[j].n + 1) / 2;
+    if (s->first[k] > 0) continue;
+    s->first[k] = n + 1;
+    n += k;
+  }
+  GBT_TRY(gbt_mem_array(mem, n, sizeof *s->point, &s->point, err));
+  GBT_TRY(gbt_mem_array(mem, n, sizeof *s->weight, &s->weight, err));
+  for (size_t k = 1; k <= most; k++)
+    if (s->first[k] > 0) gbti_quadrature((int32_t)k, s->point + s->first[k] - 1, s->weight + s->first[k] - 1);
+  return GBT_OK;
 }
 
 /* Room for the leaves that are listed. */
 static gbt_status open_work(slope_run *s, gbt_error *err) {
   const gbt_mem *mem = &s->run->ctx->mem;
-  const size_t n = (size_t)s->most_players, n_points = (n + 1) / 2;
+  const size_t n = (size_t)s->most_players;
   const size_t n_items = s->run->spec->interactions ? n + n * (n - 1) / 2 : n;
   GBT_TRY(gbt_mem_zeros(mem, (size_t)s->run->ctx->n_threads, sizeof *s->work, &s->work, err));
   for (int t = 0; t < s->run->ctx->n_threads; t++) {
@@ -474,11 +501,7 @@ static gbt_status open_work(slope_run *s, gbt_error *err) {
     GBT_TRY(gbt_mem_array(mem, n, sizeof *w->back_only, &w->back_only, err));
   }
   if (s->run->n_back > 0) return gbt_mem_array(mem, s->n_back, sizeof *s->back, &s->back, err);
-  GBT_TRY(gbt_mem_array(mem, n_points * (n_points + 1) / 2, sizeof *s->point, &s->point, err));
-  GBT_TRY(gbt_mem_array(mem, n_points * (n_points + 1) / 2, sizeof *s->weight, &s->weight, err));
-  for (size_t k = 1; k <= n_points; k++)
-    gbti_quadrature((int32_t)k, s->point + k * (k - 1) / 2, s->weight + k * (k - 1) / 2);
-  return GBT_OK;
+  return open_points(s, err);
 }
 
 static gbt_status play_leaves(slope_run *s, gbt_error *err) {
@@ -492,6 +515,26 @@ static gbt_status play_leaves(slope_run *s, gbt_error *err) {
   s->n_leaves = s->n_steps = s->n_players = s->n_back = 0;
   s->most_players = 0;
   return status;
+}
+
+/* Of the leaves that are listed. */
+static size_t bytes_of(const slope_run *s) {
+  return s->n_leaves * sizeof *s->leaf + s->n_steps * sizeof *s->step + s->n_back * sizeof *s->back +
+         s->n_players * (sizeof *s->player + sizeof *s->share);
+}
+
+static gbt_status play_tree(slope_run *s, uint64_t t, gbt_error *err) {
+  const gbt_tree *tree = &s->run->forest->trees[t];
+  const gbt_node *nodes = s->run->forest->nodes + tree->node_beg;
+  const uint32_t *of = s->linear->of + tree->node_beg;
+  for (uint32_t i = 0; i < tree->n_nodes; i++)
+    if (nodes[i].left > 0) s->parent[nodes[i].left] = s->parent[nodes[i].left + 1] = i;
+  for (uint32_t i = 0; i < tree->n_nodes; i++) {
+    if (of[i] == 0) continue;
+    GBT_TRY(add_leaf(s, t, i, of[i] - 1, err));
+    if (bytes_of(s) > s->run->batch_bytes) GBT_TRY(play_leaves(s, err));
+  }
+  return GBT_OK;
 }
 
 static gbt_status open_run(slope_run *s, gbt_error *err) {
@@ -513,12 +556,8 @@ static gbt_status open_run(slope_run *s, gbt_error *err) {
 static gbt_status play_trees(slope_run *s, gbt_error *err) {
   const gbt_tree_range trees = s->run->spec->trees;
   GBT_TRY(open_run(s, err));
-  for (uint64_t t = trees.beg; t < trees.end; t++) {
-    GBT_TRY(add_tree(s, t, err));
-    const size_t bytes = s->n_leaves * sizeof *s->leaf + s->n_steps * sizeof *s->step + s->n_back * sizeof *s->back;
-    if (s->n_leaves > 0 && (t + 1 == trees.end || bytes > GBTI_BATCH_BYTES)) GBT_TRY(play_leaves(s, err));
-  }
-  return GBT_OK;
+  for (uint64_t t = trees.beg; t < trees.end; t++) GBT_TRY(play_tree(s, t, err));
+  return s->n_leaves > 0 ? play_leaves(s, err) : GBT_OK;
 }
 
 gbt_status gbti_explain_slopes(gbti_explain_run *run, gbt_error *err) {

@@ -113,10 +113,6 @@ gbt_status gbt_forest_check_plain(const gbt_forest_view *view, gbt_error *err) G
 
 /* ---- linear leaves: forest_linear.c ---- */
 
-/* GBT_OK when all leaves of the view are constant, else GBT_E_UNSUPPORTED: "the model has linear leaves, " and `what`,
- * which says what cannot be done, and what can. */
-gbt_status gbt_forest_check_constant(const gbt_forest_view *view, const char *what, gbt_error *err) GBT_MUST_CHECK;
-
 /* The forest's leaves may be linear from now on, in features that have cuts: n_features pointers, NULL for a feature
  * that is not used so, and numbers of bins. Copied. Before the first tree. */
 gbt_status gbt_forest_use_linear(gbt_forest *forest, const double *const *cut, const int32_t *n_bins,

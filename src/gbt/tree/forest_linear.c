@@ -3,11 +3,6 @@
 
 #include "forest.h"
 
-gbt_status gbt_forest_check_constant(const gbt_forest_view *view, const char *what, gbt_error *err) {
-  if (view->linear.n_leaves == 0) return GBT_OK;
-  return gbt_fail_on(err, GBT_E_UNSUPPORTED, "leaf_model", "the model has linear leaves, %s", what);
-}
-
 void gbti_forest_free_linear(gbt_forest *forest) {
   gbt_linear_store *linear = forest->linear;
   if (linear == NULL) return;

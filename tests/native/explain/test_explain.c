@@ -14,6 +14,23 @@ static gbt_status explain_by(gbt_ctx *ctx, const explain_scene *s, const gbt_exp
 
 /* ---- the twin ---- */
 
+/* What a leaf, node i of the forest, is worth: see worth(). */
+static double leaf_worth(const explain_scene *s, uint64_t i, uint32_t known, const double *x, const double *b) {
+  const gbt_linear_view *linear = &s->view.linear;
+  const double value = s->view.nodes[i].arg.value;
+  if (linear->n_leaves == 0 || linear->of[i] == 0) return value;
+  const gbt_linear_leaf *leaf = &linear->leaf[linear->of[i] - 1];
+  double sum = leaf->start;
+  for (uint32_t k = 0; k < leaf->n_terms; k++) {
+    const gbt_linear_term *term = &linear->term[leaf->term_beg + k];
+    const int32_t f = linear->grid[term->grid].feat;
+    const double *row = known >> s->player[f] & 1u ? x : b;
+    if (row != NULL && isnan(row[f])) return value;
+    sum += term->slope * (row != NULL ? (double)gbt_linear_x(linear, term->grid, row[f]) : gbt_linear_mean(term));
+  }
+  return fmin(fmax(sum, leaf->low), leaf->high);
+}
+
 /* What tree t is worth for output k when the players of `known` are those of row x; others: by cover, or row b's. */
 static double worth(const explain_scene *s, uint64_t t, int32_t k, uint32_t at, uint32_t known, const double *x,
                     const double *b) {
@@ -24,7 +41,8 @@ static double worth(const explain_scene *s, uint64_t t, int32_t k, uint32_t at, 
   if (node->left == 0) {
     if (v->n_leaf_outputs > 1) return v->leaf_values[node->arg.vector * (uint64_t)v->n_leaf_outputs + (uint64_t)k];
     const uint64_t in_round = t % ((uint64_t)v->n_outputs * (uint64_t)v->n_parallel);
-    return in_round / (uint64_t)v->n_parallel == (uint64_t)k ? node->arg.value : 0.0;
+    const int of_k = in_round / (uint64_t)v->n_parallel == (uint64_t)k;
+    return of_k ? leaf_worth(s, tree->node_beg + at, known, x, b) : 0.0;
   }
   const uint32_t f = node->feat & GBT_NODE_FEATURE;
   const uint32_t *words = tree->n_words > 0 ? v->sets + tree->set_beg : none;
@@ -138,6 +156,38 @@ static void as_all_sets_of_players(void) {
     for (int pairs = 0; pairs < 2; pairs++) against_twin(&s, 1, pairs, 1);
     explain_scene_close(&s);
   }
+}
+
+/* Leaves of one to GBT_LINEAR_MOST terms; how many are ready at a time does not show, nor do threads. */
+static void as_all_sets_where_leaves_are_linear(void) {
+  test_rng rng = {77};
+  uint64_t n_leaves = 0, n_full = 0;
+  for (int i = 0; i < 30; i++) {
+    const forest_spec spec = {1 + i % 3, 1 + i % 2, 2, 1 + i, (tree_shape)(i % 3), 0};
+    explain_scene s;
+    explain_scene_open(&s, &rng, &spec, 0, 3 + 65 * (i % 10 == 9));
+    explain_scene_slope(&s, &rng);
+    n_leaves += s.linear.n_leaves;
+    for (uint64_t j = 0; j < s.linear.n_leaves; j++) n_full += s.linear.leaf[j].n_terms > 3;
+    for (int way = 0; way < 4 && s.table->table.n_rows < 9; way++) against_twin(&s, way % 2, way / 2, GBTI_PART_BYTES);
+    for (int way = 0; way < 4; way++) {
+      const gbt_explain_spec job = explain_scene_spec(&s, way % 2 ? s.binding : NULL, way / 2);
+      const size_t n = (size_t)s.table->table.n_rows * explain_scene_cells(&s, way / 2);
+      double *one = test_alloc(n * sizeof *one), *other = test_alloc(n * sizeof *other);
+      for (int threads = 1; threads <= 2; threads++) {
+        gbt_ctx ctx = test_ctx(NULL, threads);
+        CHECK_OK(explain_by(&ctx, &s, &job, GBTI_PART_BYTES, threads == 1 ? GBTI_BATCH_BYTES : 1,
+                            threads == 1 ? one : other));
+        gbt_ctx_close(&ctx);
+      }
+      CHECK_EQ_BYTES(one, other, n * sizeof *one);
+      free(one);
+      free(other);
+    }
+    explain_scene_close(&s);
+  }
+  test_note("%d linear leaves, %d of more than 3 terms", (int)n_leaves, (int)n_full);
+  CHECK(n_leaves > 400 && n_full > 40);
 }
 
 /* Trees of one split a layer have tables where there are rows enough, by cover and by a background. */
@@ -448,8 +498,10 @@ static void allocations_fail(void) {
   const forest_spec spec = {2, 1, 2, 9, SHAPE_BUSHY, 1};
   explain_scene s;
   explain_scene_open(&s, &rng, &spec, 0, 70);
-  for (int way = 0; way < 4; way++) {
-    failing w = {&s, explain_scene_spec(&s, way % 2 ? s.binding : NULL, way / 2),
+  for (int way = 0; way < 8; way++) {
+    if (way == 4) explain_scene_slope(&s, &rng);
+    CHECK((s.view.linear.n_leaves > 8) == (way >= 4));
+    failing w = {&s, explain_scene_spec(&s, way % 2 ? s.binding : NULL, way / 2 % 2),
                  test_alloc(70 * explain_scene_cells(&s, 1) * sizeof(double))};
     CHECK(fault_sweep(explain_once, &w) > 40);
     free(w.out);
@@ -463,8 +515,9 @@ static void stops_when_asked(void) {
   explain_scene s;
   explain_scene_open(&s, &rng, &spec, 0, 300);
   double *out = test_alloc(300 * explain_scene_cells(&s, 1) * sizeof *out);
-  for (int way = 0; way < 4; way++) {
-    const gbt_explain_spec job = explain_scene_spec(&s, way % 2 ? s.binding : NULL, way / 2);
+  for (int way = 0; way < 8; way++) {
+    if (way == 4) explain_scene_slope(&s, &rng);
+    const gbt_explain_spec job = explain_scene_spec(&s, way % 2 ? s.binding : NULL, way / 2 % 2);
     test_patience p = {0, way};
     gbt_ctx ctx;
     REQUIRE_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 2, GBT_SIMD_AUTO, test_stop_later, &p, test_err));
@@ -498,6 +551,7 @@ static void refuses(void) {
 
 void suite_explain(void) {
   RUN(as_all_sets_of_players);
+  RUN(as_all_sets_where_leaves_are_linear);
   RUN(as_all_sets_where_layers_have_one_split);
   RUN(any_number_of_players_of_a_leaf);
   RUN(any_number_of_rows);

@@ -17,6 +17,7 @@ typedef struct explain_scene {
   made_table *table;
   gbt_binding *binding;
   int32_t *player;
+  gbt_linear_view linear; /* all 0, or the view's: owned */
   int32_t n_players, n_features;
 } explain_scene;
 
@@ -25,6 +26,9 @@ void explain_scene_symmetric(explain_scene *s, test_rng *rng);
 /* most_players: of them some; vectors: leaves hold a value for every output. */
 void explain_scene_open_of(explain_scene *s, test_rng *rng, const forest_spec *spec, int vectors, int64_t n_rows,
                            int32_t n_features, int32_t most_players);
+/* Makes most leaves linear in the numeric features on the way to them, GBT_LINEAR_MOST at most; with their values at
+ * the means. Leaves have a value each. */
+void explain_scene_slope(explain_scene *s, test_rng *rng);
 /* Of 8 features and up to MOST_PLAYERS players. */
 void explain_scene_open(explain_scene *s, test_rng *rng, const forest_spec *spec, int vectors, int64_t n_rows);
 void explain_scene_close(explain_scene *s);

@@ -268,9 +268,11 @@ static void a_million_keys(void) {
   free(level[1]);
 }
 
-/* Contributions with a background of many rows: trees are made ready leaf by leaf, and a leaf looks as well. */
-static void a_background_of_many_rows(void) {
+/* Contributions with a background of many rows: trees are made ready leaf by leaf, and a leaf looks as well. Of linear
+ * leaves X is read word by word, and every row to explain is compared with all of the background. */
+static void of_a_background_of_many_rows(int linear) {
   enum { N = 300000, DEPTH = 10 };
+  const int64_t n_rows = linear ? 40 : 1;
   test_rng rng = {6};
   const forest_spec spec = {1, 1, 1, DEPTH, SHAPE_CHAIN, 1};
   explain_scene s;
@@ -278,10 +280,12 @@ static void a_background_of_many_rows(void) {
   explain_scene_open_of(&s, &rng, &spec, 0, N, 2 * DEPTH, 1);
   s.n_players = s.n_features;
   for (int32_t f = 0; f < s.n_features; f++) s.player[f] = f;
-  made_table *row = make_table(&rng, s.schema, 1);
+  if (linear) explain_scene_slope(&s, &rng);
+  CHECK((s.linear.n_leaves > DEPTH / 2) == linear);
+  made_table *row = make_table(&rng, s.schema, n_rows);
   gbt_binding *binding = NULL;
   const gbt_explain_spec job = explain_scene_spec(&s, s.binding, 0);
-  double *out = test_alloc(explain_scene_cells(&s, 0) * sizeof *out);
+  double *out = test_alloc((size_t)n_rows * explain_scene_cells(&s, 0) * sizeof *out);
   gbt_ctx ctx = asking(&a, 1, 0);
   REQUIRE_OK(gbt_binding_new(&ctx, &row->table, s.schema, GBT_UNSEEN_PRIOR, &binding, test_err));
   clock_jump(20000000);
@@ -289,6 +293,7 @@ static void a_background_of_many_rows(void) {
   CHECK_OK(gbt_explain(&ctx, &s.view, binding, &job, NULL, out, test_err));
   const int64_t n_asked = a.n_asked;
   CHECK(n_asked >= DEPTH * N / 200000 + 2 * N / 16384); /* the questions, and the leaves of many players */
+  if (linear) CHECK(n_asked >= N / 64 + n_rows * N / 10000);
   gbt_ctx_close(&ctx);
   for (int64_t stop_at = 1; stop_at < n_asked; stop_at += n_asked / 9) {
     ctx = asking(&a, 1, stop_at);
@@ -301,6 +306,10 @@ static void a_background_of_many_rows(void) {
   free_table(row);
   free(out);
   explain_scene_close(&s);
+}
+
+static void a_background_of_many_rows(void) {
+  for (int linear = 0; linear < 2; linear++) of_a_background_of_many_rows(linear);
 }
 
 void suite_polls(void) {
