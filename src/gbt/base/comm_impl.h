@@ -3,6 +3,7 @@
 #define GBT_BASE_COMM_IMPL_H
 
 #include "comm.h"
+#include "parallel.h"
 
 /* The kind of an operation, as part of its tag. */
 typedef enum gbti_comm_kind {
@@ -33,6 +34,7 @@ gbt_status gbti_comm_run(gbt_ctx *ctx, gbti_comm_kind what, int site, const gbt_
 
 /* The result of a function of the communicator. */
 static inline gbt_status gbti_comm_end(gbt_ctx *ctx, gbt_status status) {
+  gbti_ctx_usual_float(ctx);
   if (status != GBT_OK) ctx->comm_failed = 1;
   return status;
 }

@@ -43,7 +43,7 @@ static gbt_status broadcast_failure(gbt_ctx *ctx, gbt_status status, int root, g
     its = *err;
     its.code = status;
   }
-  GBT_TRY(comm->broadcast(comm->state, &its, sizeof its, root, err));
+  GBT_TRY(gbti_comm_end(ctx, comm->broadcast(comm->state, &its, sizeof its, root, err)));
   if (err == NULL) return its.code;
   memcpy(err->subject, its.subject, sizeof err->subject);
   char subject[sizeof its.subject];

@@ -35,6 +35,11 @@ gbt_status gbt_ctx_open(gbt_ctx *ctx, gbt_mem mem, int n_threads, gbt_simd simd,
   return GBT_OK;
 }
 
+void gbti_ctx_usual_float(gbt_ctx *ctx) {
+  const uint32_t other = gbti_float_begin();
+  if (other != 0) ctx->other_float = other;
+}
+
 void gbt_ctx_close(gbt_ctx *ctx) {
   gbt_pool_close(ctx->pool);
   ctx->pool = NULL;

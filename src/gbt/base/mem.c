@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "float_mode.h"
 #include "hd.h"
 
 enum { ALIGN = 64, SPARE = ALIGN - 1 + (int)sizeof(void *) };
@@ -32,7 +33,9 @@ static void set_pointer(void *out, void *block) { memcpy(out, &block, sizeof blo
 gbt_status gbt_mem_array(const gbt_mem *mem, size_t n, size_t size, void *out, gbt_error *err) {
   set_pointer(out, NULL);
   if (size != 0 && n > (SIZE_MAX - SPARE) / size) return gbt_fail_mem(err, SIZE_MAX);
-  char *raw = mem->alloc(mem->user, n * size + SPARE);
+  const uint32_t mode = gbti_float_mode();
+  char *raw = mem->alloc(mem->user, n * size + SPARE); /* the host's: R's may collect, and run finalizers */
+  if (gbti_float_mode() != mode) gbti_float_mode_set(mode);
   if (raw == NULL) return gbt_fail_mem(err, n * size);
   size_t gap = ALIGN - ((uintptr_t)raw + sizeof raw) % ALIGN; /* 1 .. 64 */
   char *block = raw + sizeof raw + (gap % ALIGN);

@@ -9,6 +9,7 @@ gbt_status gbt_ctx_poll(gbt_ctx *ctx, gbt_error *err) {
   if (!ctx->stop) {
     if (ctx->poll == NULL || gbt_clock_ns() < ctx->next_poll_ns) return GBT_OK;
     ctx->stop = ctx->poll(ctx->user) != 0;
+    gbti_ctx_usual_float(ctx);
     ctx->next_poll_ns = gbt_clock_ns() + GBTI_POLL_NS; /* counted from the end: a slow poll() must not eat the call */
     if (!ctx->stop) return GBT_OK;
     gbt_pool_stop(ctx->pool);

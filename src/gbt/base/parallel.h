@@ -10,6 +10,10 @@ enum { GBTI_POLL_NS = 20000000 }; /* between two calls of poll() */
 /* Asks poll() when it is due. GBT_CANCELLED once it asked to stop. Entering thread only. */
 gbt_status gbt_ctx_poll(gbt_ctx *ctx, gbt_error *err) GBT_MUST_CHECK;
 
+/* After every call of a function of the host's, which may have changed how this thread computes: float_mode.h. Entering
+ * thread only. */
+void gbti_ctx_usual_float(gbt_ctx *ctx);
+
 /* Long loops call this, also in tasks of gbt_parallel with the number of their thread. 1: give up, the result is
  * discarded. On the entering thread (0) it polls, which reads the clock: call it every few ten thousand steps. */
 int gbt_ctx_stopped(gbt_ctx *ctx, int thread);

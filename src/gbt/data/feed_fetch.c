@@ -150,6 +150,7 @@ gbt_status gbti_feed_fetch(gbti_feed *feed, const int32_t *cols, int32_t n, gbt_
   if (feed->source.want != NULL) feed->source.want(feed->source.state, cols, n);
   status = gbti_feed_pass(feed, fetch_chunk, &f, err);
   if (feed->source.want != NULL) feed->source.want(feed->source.state, NULL, 0);
+  gbti_ctx_usual_float(feed->ctx); /* a pass does so after `want` */
   GBT_TRY_GOTO(status, done);
   for (int32_t i = 0; i < n; i++)
     if (feed->table.cols[cols[i]].rows != NULL && f.n_entries[i] != n_values(feed, cols[i]))

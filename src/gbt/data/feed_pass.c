@@ -11,7 +11,9 @@ static gbt_status too_many_rows(int64_t n, gbt_error *err) {
 gbt_status gbti_feed_begin_pass(gbti_feed *feed, gbt_error *err) {
   if (feed->probed != NULL) return GBT_OK; /* it has begun */
   GBT_TRY(gbt_ctx_poll(feed->ctx, err));
-  return feed->source.rewind(feed->source.state, feed->ctx, err);
+  const gbt_status status = feed->source.rewind(feed->source.state, feed->ctx, err);
+  gbti_ctx_usual_float(feed->ctx);
+  return status;
 }
 
 gbt_status gbti_feed_next_chunk(gbti_feed *feed, const gbt_table **chunk, gbt_error *err) {
@@ -19,7 +21,9 @@ gbt_status gbti_feed_next_chunk(gbti_feed *feed, const gbt_table **chunk, gbt_er
   feed->probed = NULL;
   if (*chunk != NULL) return GBT_OK;
   GBT_TRY(gbt_ctx_poll(feed->ctx, err));
-  return feed->source.next(feed->source.state, feed->ctx, chunk, err);
+  const gbt_status status = feed->source.next(feed->source.state, feed->ctx, chunk, err);
+  gbti_ctx_usual_float(feed->ctx);
+  return status;
 }
 
 gbt_status gbti_feed_wrong_rows(const gbti_feed *feed, int64_t n, const char *than, gbt_error *err) {

@@ -1,4 +1,5 @@
 /* The parts of a model to its bytes. */
+#include "../base/float_mode.h"
 #include "model_impl.h"
 
 gbt_status gbt_model_write(const gbt_mem *mem, const gbt_model_parts *parts, uint8_t **out, size_t *n_bytes,
@@ -80,6 +81,9 @@ gbt_status gbt_model_make(const gbt_mem *mem, const gbt_model_spec *spec, uint8_
     return gbt_fail(err, GBT_E_INTERNAL, "a model of trees that the forest does not have");
   parts.forest.trees += spec->trees.beg; /* the writer takes the nodes, sets and vectors of these trees only */
   parts.forest.n_trees = spec->trees.end - spec->trees.beg;
-  return gbt_schema_n_tables(parts.schema) > 0 ? write_used(mem, &parts, out, n_bytes, err)
-                                               : gbt_model_write(mem, &parts, out, n_bytes, err);
+  const uint32_t other_float = gbti_float_begin();
+  const gbt_status status = gbt_schema_n_tables(parts.schema) > 0 ? write_used(mem, &parts, out, n_bytes, err)
+                                                                  : gbt_model_write(mem, &parts, out, n_bytes, err);
+  gbti_float_end(other_float);
+  return status;
 }

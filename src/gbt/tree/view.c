@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "../base/float_mode.h"
 #include "forest.h"
 
 gbt_forest_info gbt_forest_about(const gbt_forest_view *forest) {
@@ -70,6 +71,7 @@ gbt_leaf_slopes gbt_tree_slopes(const gbt_forest_view *forest, uint64_t tree, ui
   const uint32_t of = linear->n_leaves > 0 ? linear->of[forest->trees[tree].node_beg + node] : 0;
   gbt_leaf_slopes out = {.n = 0};
   if (of == 0) return out;
+  const uint32_t other_float = gbti_float_begin();
   const gbt_linear_leaf *leaf = &linear->leaf[of - 1];
   out.n = (int32_t)leaf->n_terms;
   out.intercept = leaf->start;
@@ -85,10 +87,12 @@ gbt_leaf_slopes gbt_tree_slopes(const gbt_forest_view *forest, uint64_t tree, ui
     out.slope[k] = (term->slope * its->up[0]) * its->up[1];
     out.intercept -= out.slope[k] * its->centre;
   }
+  gbti_float_end(other_float);
   return out;
 }
 
 void gbt_importance(const gbt_forest_view *forest, gbt_tree_range trees, double *gain, double *cover, double *splits) {
+  const uint32_t other_float = gbti_float_begin();
   for (int32_t f = 0; f < forest->n_features; f++) gain[f] = cover[f] = splits[f] = 0.0;
   uint64_t end = trees.end < forest->n_trees ? trees.end : forest->n_trees;
   for (uint64_t t = trees.beg; t < end; t++) {
@@ -102,4 +106,5 @@ void gbt_importance(const gbt_forest_view *forest, gbt_tree_range trees, double 
       splits[f] += 1.0;
     }
   }
+  gbti_float_end(other_float);
 }
