@@ -118,8 +118,10 @@ check_model <- function(x, parameter = "object") {
 }
 
 # The model, whose fields gbt has just made or checked: as long as none is replaced, check_model() need not look again.
+# Fields that model_fault() does not read may be replaced, and are not kept: `call` may hold the data.
 known_model <- function(model) {
-  .Call(C_gbt_model_remember, unclass(model))
+  fields <- unclass(model)
+  .Call(C_gbt_model_remember, fields, names(fields) %in% model_fields)
   model
 }
 

@@ -50,7 +50,7 @@ SEXP r_gbt_model_known(SEXP fields);
 SEXP r_gbt_model_levels(SEXP state, SEXP cache);
 SEXP r_gbt_model_mean(SEXP states, SEXP meta);
 SEXP r_gbt_model_nodes(SEXP state, SEXP cache);
-SEXP r_gbt_model_remember(SEXP fields);
+SEXP r_gbt_model_remember(SEXP fields, SEXP checked);
 SEXP r_gbt_model_shape(SEXP state, SEXP cache, SEXP objective, SEXP names, SEXP tags);
 SEXP r_gbt_model_slice(SEXP state, SEXP rounds, SEXP meta);
 SEXP r_gbt_model_slopes(SEXP state, SEXP cache);
@@ -152,7 +152,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(model_levels, 2) \
   X(model_mean, 2) \
   X(model_nodes, 2) \
-  X(model_remember, 1) \
+  X(model_remember, 2) \
   X(model_shape, 5) \
   X(model_slice, 3) \
   X(model_slopes, 2) \

@@ -112,8 +112,9 @@ const gbt_model *r_model_get(SEXP handle);
 gbt_predictor *r_model_predictor(SEXP handle);
 
 /* The fields of a model (a list) that were found to go with the bytes that its cache has opened; and whether these are
- * the same objects still, none of them replaced. */
-void r_model_remember(SEXP fields);
+ * the same objects still, none of them replaced. checked: TRUE for each field that matters; of the others the names are
+ * kept alone, so that what they hold (a call with its data) is not kept alive. */
+void r_model_remember(SEXP fields, SEXP checked);
 int r_model_knows(SEXP fields);
 
 /* ---- r_args.c: reading arguments and making texts ---- */

@@ -257,10 +257,18 @@ static const r_model *model_of(SEXP fields) {
   return handle == R_NilValue ? NULL : R_ExternalPtrAddr(handle);
 }
 
-void r_model_remember(SEXP fields) {
+void r_model_remember(SEXP fields, SEXP checked) {
   const r_model *m = model_of(fields);
   SEXP state = r_item(fields, "state");
-  if (m != NULL && TYPEOF(state) == RAWSXP && m->bytes == RAW_RO(state)) SET_VECTOR_ELT(m->box, 1, fields);
+  const R_xlen_t n = Rf_xlength(fields);
+  if (m == NULL || TYPEOF(state) != RAWSXP || m->bytes != RAW_RO(state)) return;
+  if (TYPEOF(checked) != LGLSXP || Rf_xlength(checked) != n) r_stop("`checked` must say of each field whether it was");
+  SEXP known = PROTECT(Rf_allocVector(VECSXP, n));
+  Rf_setAttrib(known, R_NamesSymbol, Rf_getAttrib(fields, R_NamesSymbol));
+  for (R_xlen_t i = 0; i < n; i++)
+    SET_VECTOR_ELT(known, i, LOGICAL_RO(checked)[i] ? VECTOR_ELT(fields, i) : R_MissingArg); /* any value will do */
+  SET_VECTOR_ELT(m->box, 1, known);
+  UNPROTECT(1);
 }
 
 int r_model_knows(SEXP fields) {
@@ -270,7 +278,7 @@ int r_model_knows(SEXP fields) {
   R_xlen_t n = Rf_xlength(known);
   if (Rf_xlength(fields) != n || Rf_getAttrib(fields, R_NamesSymbol) != Rf_getAttrib(known, R_NamesSymbol)) return 0;
   for (R_xlen_t i = 0; i < n; i++)
-    if (VECTOR_ELT(fields, i) != VECTOR_ELT(known, i)) return 0;
+    if (VECTOR_ELT(known, i) != R_MissingArg && VECTOR_ELT(fields, i) != VECTOR_ELT(known, i)) return 0;
   return 1;
 }
 

@@ -348,8 +348,8 @@ SEXP r_gbt_model_known(SEXP fields) {
   return Rf_ScalarLogical(r_model_knows(fields));
 }
 
-SEXP r_gbt_model_remember(SEXP fields) {
-  r_model_remember(fields);
+SEXP r_gbt_model_remember(SEXP fields, SEXP checked) {
+  r_model_remember(fields, checked);
   return R_NilValue;
 }
 

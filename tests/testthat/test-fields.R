@@ -236,6 +236,32 @@ test_that("a field that was changed is saved as it is now", {
   expect_null(gbt_load(file)$evaluation_log)
 })
 
+test_that("what a model no longer holds is freed, and fields of gbt are checked when they are replaced", {
+  is_known <- function(m) .Call(C_gbt_model_known, m)
+  m <- gbt_train(mpg ~ hp + wt, mtcars, nrounds = 2, threads = 1)
+  expect_true(is_known(m))
+  gone <- 0
+  for (field in c("call", "note")) { # of the call, and of the user
+    data <- new.env()
+    reg.finalizer(data, function(e) gone <<- gone + 1)
+    m[[field]] <- list(data)
+    predict(m, mtcars)
+    expect_true(is_known(m))
+    m[[field]] <- NULL
+    rm(data)
+  }
+  gc()
+  expect_identical(gone, 2)
+  predict(m, mtcars)
+  m$call <- 1
+  expect_false(is_known(m))
+  predict(m, mtcars)
+  m$call <- 2
+  expect_true(is_known(m))
+  m$nrounds <- 1
+  expect_false(is_known(m))
+})
+
 test_that("fields of a file that a user would have added do not replace those of gbt", {
   crafted <- function(user) {
     .Call(C_gbt_model_slice, classes$state, c(0, 3), model_meta(c(stored_fields(classes), list(user = user))))
