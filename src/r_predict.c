@@ -111,7 +111,8 @@ SEXP r_gbt_predict_plain(SEXP model, SEXP x, SEXP kind, SEXP few, SEXP unseen, S
   if ((double)n_rows * (double)(trees.end - trees.beg) < STEPS_WORTH_THREADS &&
       (n_rows < most || !r_plain_has_levels(tags))) {
     gbt_table table;
-    const int absent_missing = r_item(r_item(model, "params"), "sparse_zero") != R_NilValue; /* else it is no part */
+    /* "missing", or not there: model_fault() */
+    const int absent_missing = r_item(r_item(model, "params"), "sparse_zero") != R_NilValue;
     SEXP keep = PROTECT(r_plain_table(x, r_item(model, "feature_names"), tags, absent_missing, &table));
     if (keep != R_NilValue)
       out = answer(handle, &table, (gbt_answer_place){0}, (gbt_answer)r_arg_int(kind, "kind"), trees, NULL,

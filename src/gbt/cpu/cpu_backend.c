@@ -96,7 +96,7 @@ static gbt_status find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
  * soon as they are searched (cpu_find_splits), so there small steps save memory: half of the tree's histograms. */
 static size_t step_size(const cpu_backend *be) {
   size_t most = be->pool.most / (2 * (size_t)cpu_n_trees(&be->together));
-  if (most == 0) most = 1;
+  GBT_ASSERT(most > 0);
   if (be->view.stream) return most < CPU_STREAM_NODES ? most : CPU_STREAM_NODES; /* each step is a pass */
   if (be->ranks.size > 1) return most; /* each step takes rounds of latency */
   if (gbt_policy_one_leaf(be->fr.policy.kind)) { /* look-ahead feeds threads; wide tables need none */

@@ -68,7 +68,7 @@ gbt_status cpu_hist_fit(cpu_backend *be, gbt_error *err) {
 static gbt_status new_hist(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   cpu_hist_pool *pool = &be->pool;
   size_t n = be->layout->n_slots;
-  GBT_ASSERT(pool->n < pool->most); /* a step has no more nodes than that is enough for */
+  GBT_ASSERT(pool->n < pool->most); /* step_size() takes no more nodes than `most` is enough for */
   GBT_TRY(gbt_mem_grow(&be->mem, &pool->hist, &pool->cap, pool->n + 1, sizeof *pool->hist, err));
   GBT_TRY(gbt_mem_grow(&be->mem, &pool->free, &pool->cap_free, pool->n + 1, sizeof *pool->free, err));
   cpu_hist *hist = &pool->hist[pool->n];
