@@ -44,7 +44,8 @@
 #' - A split by such a statistic becomes a split by a set of levels. Missing values and levels that training did not
 #'   have go where CatBoost sends unknown categories. Errors: statistics of several columns together, which
 #'   `max_ctr_complexity = 1` does not make, statistics of a response of several columns, and files whose tables
-#'   CatBoost mixes up (one type twice in `simple_ctr`, or `per_feature_ctr`): it reads another model from these itself.
+#'   CatBoost mixes up (one type twice in `simple_ctr`, or `per_feature_ctr`): CatBoost itself predicts other numbers
+#'   after it has read such a file.
 #' - The file does not have the gains of splits: [gbt_importance()] sorts by cover, where the file has it. In a
 #'   symmetric tree a split of a layer counts once in it, and once a node in `"frequency"`. `"shap"` works as well.
 #' - For `"Poisson"` and `"Tweedie"` responses are means, where CatBoost's `predict()` gives raw scores.

@@ -272,7 +272,9 @@ test_that("CatBoost's statistics of single columns are sets of levels, others ar
     gbt_import(charToRaw(changed))
   }
   nodes <- as.data.frame(gbt_import(charToRaw(text)))
-  expect_true(all(lengths(nodes$levels[nodes$feature %in% c("a", "b")]) > 0))
+  by_set <- nodes$feature %in% c("a", "b")
+  expect_true(any(by_set))
+  expect_true(all(lengths(nodes$levels[by_set]) > 0))
   unsupported <- "gbt_error_unsupported"
   expect_error(change("\"cat_feature_value\"", "\"float_feature\"", all = TRUE, fixed = TRUE),
                "several columns together.*max_ctr_complexity = 1", class = unsupported)
@@ -286,13 +288,78 @@ test_that("CatBoost's statistics of single columns are sets of levels, others ar
   expect_error(change("\"hash\": ", "\"hash\": 1", fixed = TRUE), "lacks texts", class = unsupported)
   damaged <- "gbt_error_format"
   expect_error(change("\"hash_stride\": 5", "\"hash_stride\": 4", fixed = TRUE), "`hash_map`", class = damaged)
-  expect_error(change("\"18446744073709551615\"", "\"18446744073709551616\"", fixed = TRUE), "a hash that is none",
-               class = damaged)
+  expect_error(change("\"18446744073709551615\"", "\"18446744073709551616\"", fixed = TRUE),
+               "not a whole number of 64 bits", class = damaged)
   expect_error(change("\"prior_denomerator\": 1", "\"prior_denomerator\": 0", fixed = TRUE), "not above 0",
                class = damaged)
   expect_error(change("[0-9]+, \"split_type\": \"OnlineCtr\"", "999, \"split_type\": \"OnlineCtr\""),
                "that the file does not have", class = damaged)
   expect_error(change("\"identifier\": \"", "\"identifier\": \"x", fixed = TRUE), "`ctr_data` lacks", class = damaged)
+  expect_error(change("\"6443654868583965155\"", "\"10521483699200365573\"", fixed = TRUE), "a hash twice",
+               class = damaged)
+  expect_error(change("\"elements\": [{\"cat_feature_index\": 0", "\"elements\": [{\"cat_feature_index\": 1",
+                      fixed = TRUE), "of two columns", class = damaged)
+  text <- rawToChar(readBin(test_path("imported", "cat_means.json"), "raw", 1e6)) # the last statistic:
+  expect_error(change("^(.*)\"BinarizedTargetMeanValue\", \"elements", "\\1\"Borders\", \"elements"),
+               "of two types", class = damaged)
+})
+
+# A file of CatBoost with statistics of rows (Counter), which are a record's count, 0 without one. tables: names and
+# records. borders: data frame with the columns `table` and `border`, each of a statistic of its own; the column's
+# number is `category`. splits: of each tree the numbers of borders, the last one at the root.
+counter_file <- function(hash, texts, values, tables, borders, splits, leaves) {
+  whole <- function(x) format(x, scientific = FALSE, trim = TRUE)
+  list_of <- function(x) paste(x, collapse = ",")
+  of_tables <- sprintf("\"%s\":{\"counter_denominator\":0,\"hash_map\":[%s],\"hash_stride\":2}", names(tables),
+                       tables)
+  n <- max(borders$category) + 1
+  columns <- sprintf("{\"feature_name\":\"f%d\",\"flat_feature_index\":%d,\"values\":[%s]}", seq_len(n),
+                     seq_len(n) - 1L, list_of(whole(values)))
+  ctrs <- sprintf(paste0("{\"borders\":[%s],\"ctr_type\":\"Counter\",\"elements\":[{\"cat_feature_index\":%d,",
+                         "\"combination_element\":\"cat_feature_value\"}],\"identifier\":\"%s\",",
+                         "\"prior_denomerator\":1,\"prior_numerator\":0,\"scale\":1,\"shift\":0,",
+                         "\"target_border_idx\":0}"),
+                  borders$border, borders$category, borders$table)
+  trees <- vapply(splits, function(its) {
+    its <- sprintf("{\"border\":%s,\"split_index\":%d,\"split_type\":\"OnlineCtr\"}", borders$border[its],
+                   its - 1L + n * length(values))
+    sprintf("{\"leaf_values\":[%s],\"splits\":[%s]}", list_of(leaves), list_of(its))
+  }, "")
+  charToRaw(sprintf(paste0("{\"ctr_data\":{%s},\"features_info\":{\"cat_features_hash\":[%s],",
+                           "\"categorical_features\":[%s],\"ctrs\":[%s]},\"model_info\":{\"params\":{",
+                           "\"cat_feature_params\":{\"simple_ctrs\":[]}}},",
+                           "\"oblivious_trees\":[%s],\"scale_and_bias\":[1,[0]]}"),
+                    list_of(of_tables), list_of(sprintf("{\"hash\":%s,\"value\":\"%s\"}", whole(hash), texts)),
+                    list_of(columns), list_of(ctrs), list_of(trees)))
+}
+
+test_that("each of CatBoost's statistics has its own table, whose names may be in any order", {
+  for (n in c(1L, 2L, 3L, 8L, 29L)) {
+    set.seed(n)
+    tables <- stats::setNames(sprintf("\"7559133189996745755\",%d", seq_len(n)), strrep("t", seq_len(n) - 1L))
+    borders <- data.frame(table = names(tables), category = seq_len(n) - 1L,
+                          border = rep(c(-0.5, 0.5), each = n) + seq_len(n))[sample(2L * n), ]
+    splits <- lapply(seq_len(n) - 1L, function(i) {
+      its <- which(borders$category == i)
+      its[order(borders$border[its])]
+    })
+    repeated <- c(tables[sample(n)], stats::setNames("\"7559133189996745755\",99", names(tables)[n])) # the first counts
+    m <- gbt_import(counter_file(3193519379, "no", numeric(), repeated, borders, splits, c(0, 1, 0, 0)))
+    x <- stats::setNames(as.data.frame(matrix(c("no", "other"), 2L, n)), paste0("f", seq_len(n)))
+    expect_identical(predict(m, x), c(n, 0))
+  }
+})
+
+test_that("borders that no level passes are empty sets, and levels times borders are bounded", {
+  file <- function(n_levels, n_borders) {
+    borders <- data.frame(table = "t", category = 0L, border = seq_len(n_borders))
+    counter_file(seq_len(n_levels), paste0("v", seq_len(n_levels)), seq_len(n_levels), c(t = ""), borders,
+                 seq_len(n_borders), c(1, 2))
+  }
+  m <- gbt_import(file(3, 2))
+  expect_identical(predict(m, data.frame(f1 = c("v1", "v3", "other", NA))), c(2, 2, 2, 2))
+  expect_identical(lengths(as.data.frame(m)$levels), integer(6))
+  expect_error(gbt_import(file(65534, 1025)), "too many levels and borders", class = "gbt_error_unsupported")
 })
 
 test_that("CatBoost's categories are found by their hashes, whatever their order and sign", {

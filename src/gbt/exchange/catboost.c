@@ -2,8 +2,8 @@
  *
  *   features_info     float_features (flat_feature_index: the column; nan_value_treatment), categorical_features,
  *                     cat_features_hash (the text of a hash)
- *   oblivious_trees   splits of the layers, the first one is the lowest bit of a leaf's number; leaf_values,
- * leaf_weights trees             others: split, left and right within each other, value and weight of leaves
+ *   oblivious_trees   splits, the first is the lowest bit of a leaf's number; leaf_values, leaf_weights
+ *   trees             others: split, left and right within each other, value and weight of leaves
  *   scale_and_bias    a score is scale * sum + bias
  *
  * A row goes right where (float)x > border, where its category has the split's hash, or where a statistic of its

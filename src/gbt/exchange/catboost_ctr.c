@@ -4,7 +4,7 @@
 
 #include "../base/sort.h"
 
-enum { MOST_CODES = 1 << 28 }; /* of all sets, at 4 bytes */
+enum { MOST_CODES = 1 << 28, MOST_LOOKED = 1 << 26 }; /* codes of all sets, at 4 bytes; levels compared with borders */
 
 /* The rule of a number, and how many numbers a record has; 0: one for each class. Types that CatBoost trains on GPUs
  * only (FeatureFreq, FloatTargetMeanValue) were not compared with it, so they are not taken. */
@@ -46,7 +46,8 @@ static gbt_status read_hash(const gbti_ctrs *c, size_t value, uint64_t *out) {
     x = x * 10 + digit;
   }
   *out = x;
-  return at > text && *at == 0 ? GBT_OK : gbti_document_fault(c->doc, "`hash_map` has a hash that is none");
+  if (at > text && *at == 0) return GBT_OK;
+  return gbti_document_fault(c->doc, "`hash_map` has a hash that is not a whole number of 64 bits");
 }
 
 /* Records of the table, but the one whose hash marks an empty place. */
@@ -88,13 +89,13 @@ done:
   return status;
 }
 
-static gbt_status read_table(gbti_ctrs *c, gbti_ctr_table *t, int type) {
+static gbt_status read_table(gbti_ctrs *c, gbti_ctr_table *t, size_t data) {
   const gbt_mem *mem = &c->plant->mem;
-  const size_t list = get(c, t->data, "hash_map");
-  const int64_t n_values = gbti_count(c->doc, list), least = ctr_types[type].width;
+  const size_t list = get(c, data, "hash_map");
+  const int64_t n_values = gbti_count(c->doc, list), least = ctr_types[t->type].width;
   int64_t stride = 0, all = 0;
-  GBT_TRY(gbti_whole(c->doc, get(c, t->data, "hash_stride"), "hash_stride", 2, INT32_MAX, &stride));
-  GBT_TRY(gbti_whole(c->doc, get(c, t->data, "counter_denominator"), "counter_denominator", 0, INT32_MAX, &all));
+  GBT_TRY(gbti_whole(c->doc, get(c, data, "hash_stride"), "hash_stride", 2, INT32_MAX, &stride));
+  GBT_TRY(gbti_whole(c->doc, get(c, data, "counter_denominator"), "counter_denominator", 0, INT32_MAX, &all));
   if (n_values < 0 || n_values % stride != 0 || n_values / stride > UINT32_MAX ||
       (n_values > 0 && gbti_kind_of(c->doc, list) != GBTI_VALUE_ARRAY) || (least > 0 && stride != least + 1))
     return gbti_document_fault(c->doc, "`hash_map` is not what it must be");
@@ -104,7 +105,7 @@ static gbt_status read_table(gbti_ctrs *c, gbti_ctr_table *t, int type) {
   GBT_TRY(gbt_mem_array(mem, n, sizeof *t->hash, &t->hash, c->plant->err));
   GBT_TRY(gbt_mem_array(mem, n, sizeof *t->record, &t->record, c->plant->err));
   GBT_TRY(gbt_mem_array(mem, n, (size_t)t->width * sizeof *t->number, &t->number, c->plant->err));
-  if (n > 0) GBT_TRY(read_records(c, t, list, n, ctr_types[type].rule == MEAN));
+  if (n > 0) GBT_TRY(read_records(c, t, list, n, ctr_types[t->type].rule == MEAN));
   return sort_records(c, t);
 }
 
@@ -127,24 +128,82 @@ static const double *find_record(const gbti_ctr_table *t, uint32_t hash) {
   return at < t->n ? t->number + (size_t)t->record[at] * (size_t)t->width : NULL;
 }
 
+/* ---- keys of tables ---- */
+
+static int compare_keys(const gbti_ctr_key *a, const gbti_ctr_key *b) {
+  const int order = memcmp(a->text, b->text, a->n < b->n ? a->n : b->n);
+  return order != 0 ? order : (a->n > b->n) - (a->n < b->n);
+}
+
+/* Merges runs of 1, 2, 4, ... keys. The same ones keep their order. */
+static gbt_status sort_keys(gbti_ctrs *c) {
+  const size_t n = c->n_keys;
+  gbti_ctr_key *to;
+  GBT_TRY(gbt_mem_array(&c->plant->mem, n, sizeof *to, &to, c->plant->err));
+  for (size_t width = 1; width < n; width *= 2) {
+    gbti_ctr_key *from = c->key;
+    for (size_t beg = 0; beg < n; beg += 2 * width) {
+      const size_t middle = n - beg > width ? beg + width : n, end = n - middle > width ? middle + width : n;
+      size_t a = beg, b = middle;
+      for (size_t k = beg; k < end; k++) {
+        const int first = b == end || (a < middle && compare_keys(&from[a], &from[b]) <= 0);
+        to[k] = from[first ? a++ : b++];
+      }
+    }
+    c->key = to;
+    to = from;
+  }
+  gbt_mem_free(&c->plant->mem, to);
+  return GBT_OK;
+}
+
+static gbt_status index_keys(gbti_ctrs *c) {
+  const size_t data = gbti_get(c->doc, 0, "ctr_data");
+  if (data == GBTI_NO_VALUE || gbti_kind_of(c->doc, data) != GBTI_VALUE_OBJECT) return GBT_OK;
+  const size_t end = gbti_next(c->doc, data);
+  size_t cap = 0;
+  for (size_t at = gbti_first(c->doc, data), value; at != end; at = gbti_next(c->doc, value)) {
+    value = gbti_next(c->doc, at);
+    GBT_TRY(gbt_mem_grow(&c->plant->mem, &c->key, &cap, c->n_keys + 1, sizeof *c->key, c->plant->err));
+    gbti_ctr_key *key = &c->key[c->n_keys++];
+    *key = (gbti_ctr_key){.data = value};
+    key->text = gbti_raw(c->doc, at, &key->n);
+  }
+  return sort_keys(c);
+}
+
+/* The first key with a text; NULL: none. */
+static gbti_ctr_key *find_key(const gbti_ctrs *c, size_t text) {
+  gbti_ctr_key its = {0};
+  size_t beg = 0, end = c->n_keys;
+  its.text = gbti_raw(c->doc, text, &its.n);
+  if (its.text == NULL) return NULL;
+  while (beg < end) {
+    const size_t middle = beg + (end - beg) / 2;
+    if (compare_keys(&c->key[middle], &its) < 0)
+      beg = middle + 1;
+    else
+      end = middle;
+  }
+  return beg < c->n_keys && compare_keys(&c->key[beg], &its) == 0 ? &c->key[beg] : NULL;
+}
+
 /* ---- statistics ---- */
 
 static gbt_status table_of(gbti_ctrs *c, size_t info, gbti_ctr *ctr) {
-  const size_t data = gbti_get_same(c->doc, gbti_get(c->doc, 0, "ctr_data"), get(c, info, "identifier"));
-  if (data == GBTI_NO_VALUE) return gbti_document_fault(c->doc, "`ctr_data` lacks a statistic");
-  for (ctr->table = 0; ctr->table < c->n_tables; ctr->table++)
-    if (c->table[ctr->table].data == data) break;
-  if (ctr->table < c->n_tables && c->table[ctr->table].category != ctr->category)
-    return gbti_document_fault(c->doc, "one table is of two columns");
-  if (ctr->table == c->n_tables) {
+  gbti_ctr_key *key = find_key(c, get(c, info, "identifier"));
+  if (key == NULL) return gbti_document_fault(c->doc, "`ctr_data` lacks a statistic");
+  if (key->table == 0) {
     GBT_TRY(gbt_mem_grow(&c->plant->mem, &c->table, &c->cap_tables, c->n_tables + 1, sizeof *c->table, c->plant->err));
-    c->table[c->n_tables] = (gbti_ctr_table){.data = data, .category = ctr->category};
-    GBT_TRY(read_table(c, &c->table[c->n_tables++], ctr->type));
+    gbti_ctr_table *t = &c->table[c->n_tables++];
+    *t = (gbti_ctr_table){.type = ctr->type, .category = ctr->category, .before = c->last[ctr->category]};
+    key->table = c->last[ctr->category] = c->n_tables;
+    GBT_TRY(read_table(c, t, key->data));
   }
-  const int64_t width = ctr_types[ctr->type].width;
-  return width == 0 || c->table[ctr->table].width == width
-             ? GBT_OK
-             : gbti_document_fault(c->doc, "one table is of two types of statistics");
+  ctr->table = key->table - 1;
+  const gbti_ctr_table *t = &c->table[ctr->table];
+  if (t->category != ctr->category) return gbti_document_fault(c->doc, "one table is of two columns");
+  return t->type == ctr->type ? GBT_OK : gbti_document_fault(c->doc, "one table is of two types of statistics");
 }
 
 static gbt_status read_factor(const gbti_ctrs *c, size_t info, const char *key, float *out) {
@@ -230,6 +289,8 @@ gbt_status gbti_ctrs_open(gbti_ctrs *c, size_t features, int64_t n_categories, i
   if (gbti_kind_of(c->doc, list) != GBTI_VALUE_ARRAY)
     return gbti_document_fault(c->doc, "`ctrs` is not what it must be");
   GBT_TRY(gbt_mem_zeros(&c->plant->mem, (size_t)n, sizeof *c->ctr, &c->ctr, c->plant->err));
+  GBT_TRY(gbt_mem_zeros(&c->plant->mem, (size_t)n_categories + 1, sizeof *c->last, &c->last, c->plant->err));
+  GBT_TRY(index_keys(c));
   c->n = (size_t)n;
   c->refused = ambiguity(c, n_outputs);
   size_t at = gbti_first(c->doc, list);
@@ -250,6 +311,8 @@ void gbti_ctrs_close(gbti_ctrs *c) {
   gbt_mem_free(mem, c->text_hash);
   gbt_mem_free(mem, c->text);
   gbt_mem_free(mem, c->table);
+  gbt_mem_free(mem, c->last);
+  gbt_mem_free(mem, c->key);
   gbt_mem_free(mem, c->border);
   gbt_mem_free(mem, c->ctr);
 }
@@ -283,15 +346,15 @@ gbt_status gbti_ctr_levels(gbti_ctrs *c, int32_t category, const gbti_hashes *te
   uint64_t *scratch = NULL;
   size_t n = 0, most = 0;
   gbt_status status = GBT_OK;
-  for (size_t i = 0; i < c->n_tables; i++)
-    if (c->table[i].category == category) most += c->table[i].n;
+  const size_t last = c->last == NULL ? 0 : c->last[category];
+  for (size_t i = last; i > 0; i = c->table[i - 1].before) most += c->table[i - 1].n;
   if (most == 0) return GBT_OK;
   if (c->text_hash == NULL) GBT_TRY(index_texts(c, texts));
   GBT_TRY_GOTO(gbt_mem_array(mem, most, sizeof *scratch, &scratch, c->plant->err), done);
   GBT_TRY_GOTO(gbt_mem_array(mem, most, sizeof *out->key, &out->key, c->plant->err), done);
-  for (size_t i = 0; i < c->n_tables; i++) {
-    const gbti_ctr_table *t = &c->table[i];
-    for (size_t k = 0; t->category == category && k < t->n; k++) {
+  for (size_t i = last; i > 0; i = c->table[i - 1].before) {
+    const gbti_ctr_table *t = &c->table[i - 1];
+    for (size_t k = 0; k < t->n; k++) {
       const size_t at = find(c->text_hash, c->n_texts, t->hash[k]);
       if (at == c->n_texts) {
         status = gbti_lacks_texts(c->plant);
@@ -353,7 +416,10 @@ gbt_status gbti_ctr_split(gbti_ctrs *c, size_t border, const gbti_hashes *levels
   gbti_ctr_border *its = &c->border[border];
   const gbti_ctr *ctr = &c->ctr[its->ctr];
   const gbti_ctr_table *t = &c->table[ctr->table];
+  static const char too_large[] = "its statistics of categories have too many levels and borders";
   if (!its->known) {
+    c->n_looked += levels->n + t->n * (size_t)t->width / 8; /* its numbers are read faster */
+    if (c->n_looked > MOST_LOOKED) return gbti_not_offered(c->plant, too_large);
     its->known = 1;
     its->set_beg = c->plant->n_codes;
     for (size_t i = 0; i < levels->n; i++) {
@@ -362,8 +428,7 @@ gbt_status gbti_ctr_split(gbti_ctrs *c, size_t border, const gbti_hashes *levels
         GBT_TRY(gbti_add_code(c->plant, (int64_t)(levels->key[i] & UINT32_MAX)));
     }
     its->set_n = c->plant->n_codes - its->set_beg;
-    if (c->plant->n_codes > MOST_CODES)
-      return gbti_not_offered(c->plant, "its statistics of categories have too many levels and borders");
+    if (c->plant->n_codes > MOST_CODES) return gbti_not_offered(c->plant, too_large);
   }
   const int others = (double)value_of(ctr, t, NULL) > its->border;
   node->flags = GBT_NODE_CATEGORICAL | (others ? GBT_NODE_MISSING_LEFT | GBT_NODE_BULK_LEFT : 0);

@@ -20,8 +20,9 @@ typedef struct gbti_hashes {
 } gbti_hashes;
 
 typedef struct gbti_ctr_table {
-  size_t data;      /* its value in the document */
+  int type;         /* of its statistics: a row of ctr_types */
   int32_t category; /* the place of its column among the categories */
+  size_t before;    /* 1 + the number of the column's table before it; 0: none */
   int64_t width;    /* numbers of a record */
   double all;       /* what counts of rows are divided by */
   uint64_t *hash;   /* n, ascending */
@@ -29,6 +30,13 @@ typedef struct gbti_ctr_table {
   double *number;   /* width of each record */
   size_t n;
 } gbti_ctr_table;
+
+/* A key of ctr_data, as it is in the file. */
+typedef struct gbti_ctr_key {
+  const uint8_t *text;
+  size_t n, data; /* data: the key's value in the document */
+  size_t table;   /* 1 + the number of the table that was read from it; 0: none */
+} gbti_ctr_key;
 
 typedef struct gbti_ctr {
   int type;         /* a row of ctr_types; below 0: not taken */
@@ -49,11 +57,14 @@ typedef struct gbti_ctrs {
   gbti_plant *plant;
   const char *refused; /* why no split by a statistic is taken; NULL */
   gbti_ctr *ctr;
+  gbti_ctr_key *key; /* ascending */
   gbti_ctr_table *table;
+  size_t *last;            /* by category: 1 + the number of its last table; 0: none */
   gbti_ctr_border *border; /* of all, in the order of the file */
   uint64_t *text_hash;     /* of the categories with texts, as tables have it; ascending */
   uint32_t *text;          /* their hashes in that order */
-  size_t n, n_tables, n_borders, n_texts, cap_tables, cap_borders;
+  size_t n, n_keys, n_tables, n_borders, n_texts, cap_tables, cap_borders;
+  size_t n_looked; /* levels that were compared with borders */
 } gbti_ctrs;
 
 /* Fails: the file has a hash of a category without its text. */

@@ -367,11 +367,15 @@ int gbti_text_is(const gbti_document *doc, size_t value, const char *text) {
   return n == strlen(text) && memcmp(raw, text, n) == 0;
 }
 
-/* The value of the key with these bytes. */
-static size_t find_key(const gbti_document *doc, size_t object, const void *key, size_t n_key) {
+const uint8_t *gbti_raw(const gbti_document *doc, size_t value, size_t *n) {
+  if (value == GBTI_NO_VALUE || gbti_kind_of(doc, value) != GBTI_VALUE_TEXT) return NULL;
+  return raw_text(doc, value, n);
+}
+
+size_t gbti_get(const gbti_document *doc, size_t object, const char *key) {
   if (object == GBTI_NO_VALUE || gbti_kind_of(doc, object) != GBTI_VALUE_OBJECT) return GBTI_NO_VALUE;
   const uint64_t n = doc->cell[object + 1];
-  size_t at = gbti_first(doc, object), n_its;
+  size_t at = gbti_first(doc, object), n_key = strlen(key), n_its;
   for (uint64_t i = 0; i < n; i++) {
     const size_t value = at + 1;
     const uint8_t *its = raw_text(doc, at, &n_its);
@@ -379,17 +383,6 @@ static size_t find_key(const gbti_document *doc, size_t object, const void *key,
     at = gbti_next(doc, value);
   }
   return GBTI_NO_VALUE;
-}
-
-size_t gbti_get(const gbti_document *doc, size_t object, const char *key) {
-  return find_key(doc, object, key, strlen(key));
-}
-
-size_t gbti_get_same(const gbti_document *doc, size_t object, size_t key) {
-  size_t n;
-  if (key == GBTI_NO_VALUE || gbti_kind_of(doc, key) != GBTI_VALUE_TEXT) return GBTI_NO_VALUE;
-  const uint8_t *text = raw_text(doc, key, &n);
-  return find_key(doc, object, text, n);
 }
 
 int64_t gbti_count(const gbti_document *doc, size_t array) {

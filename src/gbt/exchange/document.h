@@ -51,9 +51,6 @@ gbt_status gbti_document_fault(const gbti_document *doc, const char *what);
 /* The value of a key of an object; GBTI_NO_VALUE when there is none, or when it is no object. */
 size_t gbti_get(const gbti_document *doc, size_t object, const char *key);
 
-/* Likewise; key: a text of the document, which is written there in the same way. */
-size_t gbti_get_same(const gbti_document *doc, size_t object, size_t key);
-
 /* How many values an array, packed or not, has; -1 for what is none. */
 int64_t gbti_count(const gbti_document *doc, size_t array);
 
@@ -78,5 +75,7 @@ gbt_status gbti_wholes(const gbti_document *doc, size_t array, const char *what,
 /* A text: its characters as they are meant, with a NUL at the end and none inside. *out is good until the next call. */
 gbt_status gbti_text(gbti_document *doc, size_t value, const char *what, const char **out) GBT_MUST_CHECK;
 int gbti_text_is(const gbti_document *doc, size_t value, const char *text); /* compared byte by byte, no escapes */
+/* The n bytes of a text, or of a key, as they are in the file; NULL for what is no text. */
+const uint8_t *gbti_raw(const gbti_document *doc, size_t value, size_t *n);
 
 #endif

@@ -103,7 +103,8 @@ gbt_status gbti_add_code(gbti_plant *plant, int64_t code) {
 
 static int is_finite(double x) { return x - x == 0.0; }
 
-static const char *node_fault(const gbti_plant *plant, const gbti_new_node *node) {
+/* checked: a split by a set without fault, or NULL. Splits of a layer may share theirs, which is not checked again. */
+static const char *node_fault(const gbti_plant *plant, const gbti_new_node *node, const gbti_new_node *checked) {
   if (!is_finite(node->gain) || !is_finite(node->cover)) return "a gain or a sum of hessians is not finite";
   if (node->left < 0) {
     for (int32_t k = 0; plant->n_leaf_outputs > 1 && k < plant->n_leaf_outputs; k++)
@@ -117,6 +118,9 @@ static const char *node_fault(const gbti_plant *plant, const gbti_new_node *node
     return node->value == node->value ? NULL : "a threshold is not a number";
   }
   if (!column->categorical) return "a column of numbers is split by categories";
+  if (checked != NULL && checked->feature == node->feature && checked->set_beg == node->set_beg &&
+      checked->set_n == node->set_n)
+    return NULL;
   for (size_t i = 0; !column->by_code && i < node->set_n; i++)
     if (plant->codes[node->set_beg + i] >= column->n_levels) return "a split uses a category that does not exist";
   return NULL;
@@ -159,13 +163,15 @@ static void put_node(gbti_plant *p, size_t at, const gbti_new_node *node, uint32
 /* order[i]: the node that is number i of the tree; seen: whether it has one. */
 static gbt_status lay_out(gbti_plant *p, size_t *order, uint8_t *seen) {
   const size_t n = p->n_nodes, beg = p->n_planted;
+  const gbti_new_node *checked = NULL;
   size_t n_known = 1;
   order[0] = 0;
   seen[0] = 1;
   for (size_t i = 0; i < n_known; i++) {
     const gbti_new_node *node = &p->node[order[i]];
-    const char *fault = node_fault(p, node);
+    const char *fault = node_fault(p, node, checked);
     if (fault != NULL) return gbti_tree_fault(p, fault);
+    if (node->left >= 0 && (node->flags & GBT_NODE_CATEGORICAL)) checked = node;
     if (node->left < 0) {
       put_node(p, beg + i, node, 0);
       continue;
@@ -281,7 +287,7 @@ static gbt_status make_sets(gbti_plant *p, const code_list *list, uint32_t **set
       gbt_node *node = &p->nodes[i];
       if (node->left == 0 || !(node->feat & GBT_NODE_CATEGORICAL)) continue;
       const int32_t c = (int32_t)(node->feat & GBT_NODE_FEATURE);
-      const int32_t *code = p->codes + node->arg.vector;
+      const int32_t *code = p->set_n[i] > 0 ? p->codes + node->arg.vector : NULL;
       const int shared =
           last != NULL && last->feat == node->feat && last_beg == node->arg.vector && last_n == p->set_n[i];
       uint32_t most = 0;
