@@ -55,9 +55,8 @@
 #' scores, responses, nodes and contributions are those of the model that was written, linear leaves included; writing
 #' the result gives the same file.
 #' - The file has the trees and how scores become responses, and nothing of the training: not its parameters, log,
-#'   formula or recipe, nor what a response of two classes was (`classes` makes it a factor). Statistics of categories
-#'   are sets of levels. A model of hazards has no baseline, so no survival curves; distributions and discrete hazards
-#'   are an error. [gbt_save()] keeps all of it.
+#'   formula or recipe. Statistics of categories are sets of levels. A model of hazards has no baseline, so no survival
+#'   curves; distributions and discrete hazards are an error. [gbt_save()] keeps all of it.
 #' - A model that was trained with an offset or an exposure wants the sum of both, on the scale of the link, as `offset`
 #'   of [predict()][predict.gbt].
 #'
@@ -161,14 +160,14 @@ imported_model <- function(found, classes, known = NULL) {
   labels <- objective_info(info$objective)$labels
   own <- objective_info(info$objective)$params$name
   shape <- .Call(C_gbt_model_shape, found$state, NULL, info$objective, info$names, info$tag)
-  named <- imported_classes(classes, labels, info, known)
+  named <- imported_classes(classes, labels, info, known, found$program == "gbt")
   values <- stats::setNames(as.list(shape[6L + seq_along(own)]), own)
   if (length(found$levels)) values[[1L]] <- found$levels
   linear <- !is.null(.Call(C_gbt_model_slopes, found$state, NULL))
   columns <- if (may_have_columns(info$objective) && info$n_outputs > 1L) imported_columns(info)
   fields <- list(
     classes = named$texts,
-    response = if (is.null(columns)) named$response else matrix_responses[1L],
+    response = if (is.null(columns) || is_of_columns(named$response)) named$response else matrix_responses[1L],
     columns = columns,
     params = c(list(num_parallel_tree = as.double(info$n_parallel)), if (linear) list(leaf_model = "linear"), values),
     best_round = if (found$best_round > 0) as.integer(found$best_round),
@@ -192,14 +191,24 @@ imported_columns <- function(info) {
   if (length(texts) == info$n_outputs && !anyDuplicated(texts)) texts else paste0("y", seq_len(info$n_outputs))
 }
 
+# The same of gbt's own file. texts, type: what it has, or NULL; usual: where it has no classes.
+own_classes <- function(texts, type, usual) {
+  if (is.null(type)) {
+    numbers <- is.null(texts) || !is.null(usual) && !anyNA(suppressWarnings(as.numeric(texts)))
+    type <- if (numbers) "double" else "factor"
+  }
+  list(texts = if (is.null(texts)) usual else texts, response = type)
+}
+
 # list(texts, response): names of classes, NULL for none, and what predicted classes are. classes: as given; known:
-# those of the model in the session, where it has as many.
-imported_classes <- function(classes, labels, info, known) {
+# those of the model in the session, where it has as many. own: the file is gbt's own, whose classes were checked.
+imported_classes <- function(classes, labels, info, known, own) {
   n <- switch(labels, CLASS = info$n_outputs, BINARY = 2L, 0L)
   if (n > 0L && length(known) == n) classes <- known
   if (is.null(classes)) {
     texts <- info$meta[["classes"]] # of the file
     usual <- as.character(seq_len(n) - 1L)
+    if (own && n > 0L) return(own_classes(texts, info$meta[["response"]], if (labels == "CLASS") usual))
     if (length(texts) != n || anyDuplicated(texts)) texts <- usual
     if (n == 0L || (labels == "BINARY" && identical(texts, usual))) return(list(texts = NULL, response = "double"))
     numbers <- !anyNA(suppressWarnings(as.numeric(texts)))

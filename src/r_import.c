@@ -2,8 +2,8 @@
 #include "r_gbt.h"
 
 /* list(state, program, version, objective, best_round, lacks, raw_only, levels, odd_parameter, has_offset): the bytes
- * of a model without meta values but `classes` and `outputs`, the names of its raw scores, and facts about the file.
- * lacks: what it does not say of nodes; the others: see gbt_import_facts. */
+ * of a model without meta values but `classes`, `response`, what classes were, and `outputs`, the names of its raw
+ * scores; and facts about the file. lacks: what it does not say of nodes; the others: see gbt_import_facts. */
 SEXP r_gbt_import(SEXP bytes) {
   /* 1 */
   static const char *parts[] = {"state",    "program", "version",       "objective", "best_round", "lacks",

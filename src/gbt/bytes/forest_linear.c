@@ -2,6 +2,7 @@
  * use, in the order of their features. So a view of some trees has only what these need. */
 #include "forest_linear.h"
 
+#include "../tree/check.h"
 #include "../tree/linear.h"
 
 /* ---- writing ---- */
@@ -93,57 +94,6 @@ void gbti_put_linear(gbti_writer *w) {
 
 /* ---- reading ---- */
 
-static int is_finite(double x) { return x - x == 0.0; }
-
-static const char *grids_fault(const gbti_reader *r, const gbt_linear_view *linear, int32_t n_features) {
-  uint64_t at = 0;
-  for (uint32_t g = 0; g < linear->n_grids; g++) {
-    const gbt_linear_grid *grid = &linear->grid[g];
-    if (grid->feat < 0 || grid->feat >= n_features || (g > 0 && grid->feat <= grid[-1].feat))
-      return "grids of linear leaves are not in the order of their features";
-    const gbt_feature *feat = &r->parts.schema->feat[grid->feat];
-    if (feat->kind != GBT_FEATURE_COLUMN || feat->type != GBT_NUMERIC)
-      return "a grid of linear leaves belongs to a feature that is not numeric";
-    if (grid->beg != at || grid->n_bins < 2 || (uint64_t)grid->n_bins > linear->n_values - at)
-      return "a grid of linear leaves is not where it must be";
-    const double *cut = linear->cut + at;
-    for (int32_t b = 0; b < grid->n_bins; b++) {
-      const int last = b + 1 == grid->n_bins;
-      if (last == is_finite(cut[b]) || (last && !(cut[b] > 0.0)) || (b > 0 && !(cut[b] > cut[b - 1])))
-        return "cuts of linear leaves do not ascend";
-      if (linear->x[at + (uint64_t)b] < -GBT_LINEAR_HALF || linear->x[at + (uint64_t)b] > GBT_LINEAR_HALF)
-        return "a position of linear leaves is out of range";
-    }
-    at += (uint64_t)grid->n_bins;
-  }
-  return at == linear->n_values ? NULL : "there are cuts that belong to no grid";
-}
-
-static const char *leaves_fault(const gbt_forest_view *forest) {
-  const gbt_linear_view *linear = &forest->linear;
-  uint64_t next = 0, term = 0;
-  for (uint64_t i = 0; i < forest->n_nodes; i++) {
-    if (linear->of[i] == 0) continue;
-    if (forest->nodes[i].left != 0 || linear->of[i] != next + 1 || next == linear->n_leaves)
-      return "a linear leaf is not where it must be";
-    const gbt_linear_leaf *leaf = &linear->leaf[next++];
-    if (leaf->zero != 0 || leaf->n_terms < 1 || leaf->n_terms > GBT_LINEAR_MOST || leaf->term_beg != term ||
-        leaf->n_terms > linear->n_terms - term)
-      return "the terms of a linear leaf are not where they must be";
-    if (!is_finite(leaf->start) || !is_finite(leaf->low) || !is_finite(leaf->high) || leaf->low > leaf->high)
-      return "the range of a linear leaf is invalid";
-    for (uint32_t k = 0; k < leaf->n_terms; k++) {
-      const gbt_linear_term *its = &linear->term[term + k];
-      if (its->grid >= linear->n_grids) return "a slope belongs to no grid";
-      if (its->mean < -GBT_LINEAR_HALF * GBT_LINEAR_MEAN || its->mean > GBT_LINEAR_HALF * GBT_LINEAR_MEAN)
-        return "a mean of linear leaves is out of range";
-      if (!(its->slope < 1e300 && its->slope > -1e300)) return "a slope is not finite";
-    }
-    term += leaf->n_terms;
-  }
-  return next == linear->n_leaves && term == linear->n_terms ? NULL : "there are linear leaves that belong to no node";
-}
-
 gbt_status gbti_read_linear(gbti_reader *r, gbt_forest_view *forest) {
   const uint64_t *n = r->n;
   const uint64_t any = n[GBTI_SEC_LINEAR_GRIDS] | n[GBTI_SEC_LINEAR_CUTS] | n[GBTI_SEC_LINEAR_X] |
@@ -163,7 +113,6 @@ gbt_status gbti_read_linear(gbti_reader *r, gbt_forest_view *forest) {
                                      .grid = r->at[GBTI_SEC_LINEAR_GRIDS],
                                      .cut = r->at[GBTI_SEC_LINEAR_CUTS],
                                      .x = r->at[GBTI_SEC_LINEAR_X]};
-  const char *fault = grids_fault(r, &forest->linear, forest->n_features);
-  if (fault == NULL) fault = leaves_fault(forest);
+  const char *fault = gbt_linear_fault(forest, r->parts.schema->feat);
   return fault == NULL ? GBT_OK : gbti_damaged(r, fault);
 }

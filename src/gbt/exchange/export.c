@@ -73,6 +73,8 @@ gbt_status gbt_export_model(gbt_ctx *ctx, const gbt_export_spec *spec, gbt_expor
     x.classes = classes->text;
     x.n_classes = classes->n;
   }
+  const gbt_meta *type = gbt_model_meta(spec->model, "response");
+  if (type != NULL && type->kind == GBT_META_TEXT && type->n == 1) x.class_type = type->text[0];
   for (int64_t i = 0; i < x.n_classes; i++)
     if (x.classes[i] == NULL) x.n_classes = 0;
   if (spec->has_offset && !(x.format->flags & GBTI_CAN_OFFSET))

@@ -539,7 +539,7 @@ gbt_status gbti_outgoing_make(gbt_ctx *ctx, gbti_outgoing *x, const gbt_forest_v
 }
 
 void gbti_outgoing_drop(gbti_outgoing *x) {
-  void *block[] = {x->base, x->tree, x->codes, x->nodes, x->words, x->values, x->code_values, x->constants};
+  void *block[] = {x->base, x->tree, x->codes, x->nodes, x->words, x->values, x->code_values, x->constants, x->grid};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) gbt_mem_free(&x->mem, block[i]);
 }
 

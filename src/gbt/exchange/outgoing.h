@@ -68,6 +68,7 @@ typedef struct gbti_outgoing {
   gbti_link link;
   const char *const *classes; /* n_classes names; 0: none */
   int64_t n_classes;
+  const char *class_type;     /* what the host makes of classes (docs/json-format.md); NULL: not known */
   int has_offset;             /* whether numbers are added to the scores of each row */
   const char *const *outputs; /* n_outputs names of raw scores; NULL: none */
   int32_t n_outputs, width, n_parallel; /* width: values of a leaf, 1 or n_outputs */
@@ -78,8 +79,10 @@ typedef struct gbti_outgoing {
   uint64_t n_trees;
   gbti_codes *codes; /* of each column */
   const gbt_linear_view *linear; /* the model's; its n_leaves is 0 where all leaves are constant */
+  uint32_t *grid;                /* to_json.c: by grid of `linear` 1 + its number among those of the trees, or 0 */
+  uint32_t n_grids;              /* to_json.c: how many they use; 0: all leaves are constant */
   gbt_export_facts *facts;
-  /* owned */
+  /* owned: grid, and */
   gbti_out_node *nodes;
   uint32_t *words;
   double *values;

@@ -23,4 +23,8 @@ extern const char *const gbti_json_type[3];  /* by gbt_feature_type */
 extern const char *const gbti_json_rule[4];  /* by gbt_sum_rule */
 extern const char *const gbti_json_link[6];  /* by gbti_link */
 
+/* The fault of a type of classes for a model, or NULL; `classes`: n names of classes. */
+const char *gbti_class_type_fault(const char *type, const gbt_objective *objective, const char *const *classes,
+                                  int64_t n);
+
 #endif

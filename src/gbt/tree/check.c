@@ -90,6 +90,62 @@ static const char *weights_fault(const double *gain, const double *cover, uint64
   return n_nan == 0 ? NULL : "a gain or a cover is NaN";
 }
 
+/* ---- linear leaves ---- */
+
+static const char *grids_fault(const gbt_linear_view *linear, const gbt_feature *feats, int32_t n_features) {
+  uint64_t at = 0;
+  for (uint32_t g = 0; g < linear->n_grids; g++) {
+    const gbt_linear_grid *grid = &linear->grid[g];
+    if (grid->feat < 0 || grid->feat >= n_features || (g > 0 && grid->feat <= grid[-1].feat))
+      return "grids of linear leaves are not in the order of their features";
+    const gbt_feature *feat = &feats[grid->feat];
+    if (feat->kind != GBT_FEATURE_COLUMN || feat->type != GBT_NUMERIC)
+      return "a grid of linear leaves belongs to a feature that is not numeric";
+    if (grid->beg != at || grid->n_bins < 2 || (uint64_t)grid->n_bins > linear->n_values - at)
+      return "a grid of linear leaves is not where it must be";
+    const double *cut = linear->cut + at;
+    for (int32_t b = 0; b < grid->n_bins; b++) {
+      const int last = b + 1 == grid->n_bins;
+      if (last == is_finite(cut[b]) || (last && !(cut[b] > 0.0)) || (b > 0 && !(cut[b] > cut[b - 1])))
+        return "cuts of linear leaves do not ascend";
+      if (linear->x[at + (uint64_t)b] < -GBT_LINEAR_HALF || linear->x[at + (uint64_t)b] > GBT_LINEAR_HALF)
+        return "a position of linear leaves is out of range";
+    }
+    at += (uint64_t)grid->n_bins;
+  }
+  return at == linear->n_values ? NULL : "there are cuts that belong to no grid";
+}
+
+static const char *leaves_fault(const gbt_forest_view *forest) {
+  const gbt_linear_view *linear = &forest->linear;
+  uint64_t next = 0, term = 0;
+  for (uint64_t i = 0; i < forest->n_nodes; i++) {
+    if (linear->of[i] == 0) continue;
+    if (forest->nodes[i].left != 0 || linear->of[i] != next + 1 || next == linear->n_leaves)
+      return "a linear leaf is not where it must be";
+    const gbt_linear_leaf *leaf = &linear->leaf[next++];
+    if (leaf->zero != 0 || leaf->n_terms < 1 || leaf->n_terms > GBT_LINEAR_MOST || leaf->term_beg != term ||
+        leaf->n_terms > linear->n_terms - term)
+      return "the terms of a linear leaf are not where they must be";
+    if (!is_finite(leaf->start) || !is_finite(leaf->low) || !is_finite(leaf->high) || leaf->low > leaf->high)
+      return "the range of a linear leaf is invalid";
+    for (uint32_t k = 0; k < leaf->n_terms; k++) {
+      const gbt_linear_term *its = &linear->term[term + k];
+      if (its->grid >= linear->n_grids) return "a slope belongs to no grid";
+      if (its->mean < -GBT_LINEAR_HALF * GBT_LINEAR_MEAN || its->mean > GBT_LINEAR_HALF * GBT_LINEAR_MEAN)
+        return "a mean of linear leaves is out of range";
+      if (!(its->slope < 1e300 && its->slope > -1e300)) return "a slope is not finite";
+    }
+    term += leaf->n_terms;
+  }
+  return next == linear->n_leaves && term == linear->n_terms ? NULL : "there are linear leaves that belong to no node";
+}
+
+const char *gbt_linear_fault(const gbt_forest_view *forest, const gbt_feature *feat) {
+  const char *fault = grids_fault(&forest->linear, feat, forest->n_features);
+  return fault != NULL ? fault : leaves_fault(forest);
+}
+
 /* ---- all trees ---- */
 
 gbt_status gbt_trees_check(const gbt_mem *mem, const gbt_forest_view *forest, const gbt_feature *feat,
