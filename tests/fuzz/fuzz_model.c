@@ -6,7 +6,10 @@
 
 int fuzz_use(const uint8_t *bytes, size_t n) { return model_use(bytes, n); }
 
-uint8_t *fuzz_seed(uint64_t i, size_t *n_bytes) { return i < MODEL_SEEDS ? model_seed(i, n_bytes) : NULL; }
+uint8_t *fuzz_seed(uint64_t i, size_t *n_bytes) {
+  if (i == MODEL_SEEDS) return model_seed_linear(n_bytes);
+  return i < MODEL_SEEDS ? model_seed(i, n_bytes) : NULL;
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
   fuzz_use(bytes, n);

@@ -1,6 +1,7 @@
 /* Rules for trees that come from a file: see check.h. */
 #include "check.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Finite: neither NaN nor infinite. */
@@ -116,6 +117,17 @@ static const char *grids_fault(const gbt_linear_view *linear, const gbt_feature 
   return at == linear->n_values ? NULL : "there are cuts that belong to no grid";
 }
 
+/* Whether a leaf has its constant at the means of its terms, as far as these are rounded: contributions take it so. */
+static int has_means(const gbt_linear_leaf *leaf, const gbt_linear_term *term, double constant) {
+  double at = leaf->start - constant, size = 0.0;
+  for (uint32_t k = 0; k < leaf->n_terms; k++) {
+    at += term[k].slope * gbt_linear_mean(&term[k]);
+    size += fabs(term[k].slope);
+  }
+  const double rounded = 1e-9 * (fabs(leaf->start) + size * GBT_LINEAR_HALF) + 1e-300;
+  return fabs(at) <= size * (1.0 / GBT_LINEAR_MEAN) + rounded;
+}
+
 static const char *leaves_fault(const gbt_forest_view *forest) {
   const gbt_linear_view *linear = &forest->linear;
   uint64_t next = 0, term = 0;
@@ -136,6 +148,8 @@ static const char *leaves_fault(const gbt_forest_view *forest) {
         return "a mean of linear leaves is out of range";
       if (!(its->slope < 1e300 && its->slope > -1e300)) return "a slope is not finite";
     }
+    if (!has_means(leaf, linear->term + term, forest->nodes[i].arg.value))
+      return "a linear leaf does not have its constant at the means of its columns";
     term += leaf->n_terms;
   }
   return next == linear->n_leaves && term == linear->n_terms ? NULL : "there are linear leaves that belong to no node";

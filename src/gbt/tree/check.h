@@ -18,7 +18,7 @@ const char *gbt_tree_fault(const gbt_tree *tree, const gbt_node *nodes, const gb
 const char *gbt_forest_fault(const gbt_forest_view *forest);
 
 /* The same for linear leaves, of which there are some, once nodes are known to be sound: grids in the order of their
- * features, leaves in that of the nodes, with numbers that prediction can use. feat: n_features. */
+ * features, leaves in that of the nodes, with numbers that prediction and contributions can use. feat: n_features. */
 const char *gbt_linear_fault(const gbt_forest_view *forest, const gbt_feature *feat);
 
 typedef struct gbt_tree_flaw {

@@ -9,7 +9,7 @@
 #include "model_use.h"
 #include "mutate.h"
 
-enum { DAMAGED = 1000, CRAFTED = 24000, MOST = 8192 };
+enum { DAMAGED = 1000, CRAFTED = 24000, MOST = 8192, SEEDS = MODEL_SEEDS + 1 }; /* the last one has linear leaves */
 
 static int64_t times(void) {
   const char *text = getenv("GBT_FUZZ");
@@ -25,7 +25,7 @@ typedef struct blob {
 
 static blob make_model(uint64_t seed) {
   blob b = {NULL, 0};
-  b.bytes = model_seed(seed, &b.n);
+  b.bytes = seed < MODEL_SEEDS ? model_seed(seed, &b.n) : model_seed_linear(&b.n);
   return b;
 }
 
@@ -66,7 +66,7 @@ static blob damage(test_rng *rng, blob from, int64_t kind) {
 
 static void damaged_files(void) {
   test_rng rng = {1};
-  for (uint64_t seed = 0; seed < MODEL_SEEDS; seed++) {
+  for (uint64_t seed = 0; seed < SEEDS; seed++) {
     blob from = make_model(seed);
     REQUIRE(from.bytes != NULL);
     CHECK_EQ_I64(model_use(from.bytes, from.n), 1);
@@ -83,7 +83,7 @@ static void damaged_files(void) {
 
 /* One to three mutations of a seed, or of a seed merged with another. */
 static blob craft(test_rng *rng, const blob *seeds) {
-  blob from = seeds[test_below(rng, MODEL_SEEDS)], other = seeds[test_below(rng, MODEL_SEEDS)];
+  blob from = seeds[test_below(rng, SEEDS)], other = seeds[test_below(rng, SEEDS)];
   blob b = {test_alloc(MOST), from.n};
   memcpy(b.bytes, from.bytes, from.n);
   if (test_below(rng, 8) == 0) {
@@ -96,15 +96,18 @@ static blob craft(test_rng *rng, const blob *seeds) {
 
 static void crafted_files(void) {
   test_rng rng = {2};
-  blob seeds[MODEL_SEEDS];
+  blob seeds[SEEDS];
   int64_t n_models = 0, n = CRAFTED * times();
-  for (uint64_t seed = 0; seed < MODEL_SEEDS; seed++) seeds[seed] = make_model(seed);
+  for (uint64_t seed = 0; seed < SEEDS; seed++) {
+    seeds[seed] = make_model(seed);
+    REQUIRE(seeds[seed].n <= MOST);
+  }
   for (int64_t i = 0; i < n; i++) {
     blob b = craft(&rng, seeds);
     n_models += model_use(b.bytes, b.n);
     free(b.bytes);
   }
-  for (uint64_t seed = 0; seed < MODEL_SEEDS; seed++) free(seeds[seed].bytes);
+  for (uint64_t seed = 0; seed < SEEDS; seed++) free(seeds[seed].bytes);
   test_note("%" PRId64 " of %" PRId64 " crafted files are models", n_models, n);
   CHECK(n_models > n / 40 && n_models < n / 4 * 3); /* both outcomes are seen */
 }
@@ -259,6 +262,22 @@ static void consistent_lies(void) {
   }
 }
 
+/* Linear leaves whose terms have means that do not go with their constants, such as no means at all. */
+static void slopes_without_means(void) {
+  blob from = make_model(MODEL_SEEDS);
+  REQUIRE(from.bytes != NULL);
+  const gbti_section terms = section_of(from.bytes, GBTI_SEC_LINEAR_TERMS);
+  for (int lie = 0; lie < 2; lie++) {
+    blob b = copy_of(from);
+    for (uint64_t at = 0; lie == 1 && at < terms.bytes; at += sizeof(gbt_linear_term))
+      put(b, GBTI_SEC_LINEAR_TERMS, at + offsetof(gbt_linear_term, mean), 4, 0);
+    mutate_seal(b.bytes, b.n);
+    CHECK_EQ_I64(model_use(b.bytes, b.n), lie == 0);
+    free(b.bytes);
+  }
+  free(from.bytes);
+}
+
 /* A header that promises more than there is: refused before anything is allocated for it. */
 static void absurd_sizes(void) {
   static const uint64_t huge[] = {1ull << 31, 1ull << 32, 1ull << 40, 1ull << 61, 1ull << 63, UINT64_MAX};
@@ -281,5 +300,6 @@ void suite_fuzz(void) {
   RUN(damaged_files);
   RUN(crafted_files);
   RUN(consistent_lies);
+  RUN(slopes_without_means);
   RUN(absurd_sizes);
 }

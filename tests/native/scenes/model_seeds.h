@@ -11,7 +11,7 @@ enum { MODEL_SEEDS = 19 };
 /* The bytes of seed i, to be freed with free(); NULL after a failure, reported as a failed check. */
 uint8_t *model_seed(uint64_t i, size_t *n_bytes);
 
-/* A model with linear leaves, for what can use it: contributions, for one, are not offered. As above. */
+/* A model with linear leaves, for what can use it. As above. */
 uint8_t *model_seed_linear(size_t *n_bytes);
 
 #endif

@@ -181,6 +181,22 @@ static void answer(use *u, gbt_tree_range trees, const double *scores) {
   free(classes);
 }
 
+/* Scores of linear leaves, whose twin has its own suite: the same by another instruction set and by a predictor. */
+static void predict_linear(use *u, gbt_tree_range trees) {
+  const gbt_forest_view *view = &u->model->parts.forest;
+  const size_t n = (size_t)(u->table->table.n_rows * view->n_outputs);
+  double *want = test_alloc(n * sizeof *want), *got = test_alloc(n * sizeof *got);
+  gbt_ctx ctx = open_ctx(&u->mem, GBT_SIMD_SCALAR);
+  CHECK_OK(gbt_predict_scores(&ctx, view, u->binding, trees, NULL, want, test_err));
+  CHECK_OK(gbt_predict_scores(&u->ctx, view, u->binding, trees, NULL, got, test_err));
+  CHECK_EQ_BYTES(got, want, n * sizeof *got);
+  gbt_ctx_close(&ctx);
+  predict_again(u, trees, want);
+  answer(u, trees, want);
+  free(want);
+  free(got);
+}
+
 /* All ways, on some instruction set. */
 static void predict_all_ways(use *u, gbt_tree_range trees) {
   const gbt_forest_view *view = &u->model->parts.forest;
@@ -522,7 +538,8 @@ static void use_all(use *u) {
   gbt_status status = gbt_binding_new(&u->ctx, &u->table->table, u->model->schema, GBT_UNSEEN_PRIOR, &u->binding, &err);
   if (status == GBT_OK) {
     u->leaves = twin_leaves(&u->model->parts.forest, u->binding, all);
-    predict_all_ways(u, test_below(&u->rng, 2) ? all : some);
+    (u->model->parts.forest.linear.n_leaves > 0 ? predict_linear : predict_all_ways)(
+        u, test_below(&u->rng, 2) ? all : some);
     weigh(u, some);
     explain(u, some);
     int64_t next = test_below(&u->rng, 8); /* one of these, so that there is time for many models */
