@@ -189,7 +189,8 @@ make_parameters_table <- function() {
 #' trees grow on the device, and the CPU computes their leaves, to the same bytes; `device = "auto"` is the CPU.
 #'
 #' [gbt_shap()] says what contributions of linear leaves are; [gbt_export()] writes them as C and as JSON. [gbt_tree()]
-#' and the table of nodes ([gbt_methods]) have the slopes. [gbt_importance()] by gain counts splits, not slopes.
+#' and the table of nodes ([gbt_methods]) have the slopes. [gbt_importance()] by gain, cover and frequency counts
+#' splits, not slopes.
 #'
 #' @section Constraints on features:
 #' * `interactions`: Interaction constraints: a list of groups of features (names or positions). Two features may be

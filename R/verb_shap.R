@@ -111,9 +111,11 @@ flat_contributions <- function(out) {
 #' `background` an unknown column of the leaf has the mean of the training rows that the leaf was fitted to, weighted by
 #' their hessians: with none known the leaf has its constant. A row that reaches the leaf whatever is known gets slope
 #' times distance from the mean for each column, as in a linear model (Lundberg and Lee 2017, Linear SHAP), unless the
-#' leaf's range cuts it. With a `background` unknown columns have its values in leaves as well. A known column that is
-#' missing makes the leaf its constant, as in predictions. The background is not counted once then: time is that of all
-#' pairs of a row and a background row. Devices leave such models to the CPU, with a message.
+#' leaf's range cuts it. With a `background` unknown columns have the values of the background row in leaves as well. A
+#' known column that is missing makes the leaf its constant, as in predictions. With linear leaves each row is compared
+#' with each background row, so time grows with their product; a few hundred background rows do.
+#'
+#' Devices leave such models to the CPU, with a message.
 #'
 #' @references Lundberg, S. M. and Lee, S.-I. (2017). A unified approach to interpreting model predictions. *Advances in
 #'   Neural Information Processing Systems* 30. Lundberg, S. M. and others (2020). From local explanations to global

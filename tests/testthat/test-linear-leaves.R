@@ -169,83 +169,144 @@ naive_shapley <- function(columns, value) {
   list(base = v[1], single = single, pairs = pairs)
 }
 
-# Numbers at the middles of bins, so that a leaf's X are the numbers themselves.
-contribution_data <- function(n = 700, gaps = TRUE) {
+# Numbers at the middles of bins, so that a leaf's X are the numbers themselves, and a factor, which has no slopes.
+contribution_data <- function(n = 1600) {
   set.seed(11, kind = "Mersenne-Twister", normal.kind = "Inversion", sample.kind = "Rejection")
-  x <- data.frame(a = sample(0:40, n, TRUE) / 2, b = 1000 + 7 * sample(0:9, n, TRUE), c = sample(0:12, n, TRUE))
-  x$y <- x$a * (x$c %% 3 + 1) / 3 - 0.02 * x$b * (x$a > 9) + x$c^2 / 30 + stats::rnorm(n) / 9
-  if (gaps) x$a[seq(5, n, by = 23)] <- NA
+  x <- data.frame(a = sample(0:40, n, TRUE) / 2, b = 1000 + 7 * sample(0:9, n, TRUE), c = sample(0:12, n, TRUE),
+                  f = factor(sample(letters[1:5], n, TRUE)))
+  x$y <- x$a * (x$f %in% c("a", "d") + 1) / 3 - 0.02 * x$b * (x$c > 5) + x$c * (x$a < 15) / 3 + stats::rnorm(n) / 9
+  x$a[seq(5, n, by = 23)] <- NA
   x
 }
 
-test_that("contributions by cover are those of the definition: unknown columns of a leaf have its rows' means", {
-  d <- contribution_data(gaps = FALSE)
-  columns <- c("a", "b", "c")
-  m <- gbt_train(d[columns], d$y, nrounds = 3, eta = 0.7, max_depth = 4, grow_policy = "depthwise",
-                 colsample_bytree = 1, leaf_model = "linear", threads = 1)
-  nodes <- as.data.frame(m)
-  expect_gt(sum(lengths(unclass(nodes$slopes)) > 1L), 4L)
-  leaf <- predict(m, d, type = "leaf", threads = 1)
-  rows <- d[c(1:12, 1), columns]
-  rows$a[13] <- NA
-  worth <- function(tree, at, row, known) {
-    i <- which(nodes$tree == tree & nodes$node == at)
-    if (is.na(nodes$left[i])) {
-      slopes <- unclass(nodes$slopes)[[i]]
-      own <- names(slopes)
-      if (is.null(slopes) || anyNA(unlist(row)[intersect(own, known)])) return(nodes$value[i])
-      at_leaf <- leaf[, tree] == at
-      x <- vapply(own, function(column) if (column %in% known) row[[column]] else mean(d[at_leaf, column]), 0)
-      return(min(max(nodes$intercept[i] + sum(slopes * x), nodes$low[i]), nodes$high[i]))
-    }
-    children <- c(nodes$left[i], nodes$right[i])
-    if (nodes$feature[i] %in% known) {
-      v <- row[[nodes$feature[i]]]
-      goes <- if (is.na(v)) nodes$missing[i] else children[1L + (v > nodes$threshold[i])]
-      return(worth(tree, goes, row, known))
-    }
-    cover <- vapply(children, function(k) nodes$cover[nodes$tree == tree & nodes$node == k], 0)
-    share <- if (sum(cover) > 0) cover / sum(cover) else c(0.5, 0.5) # of a split that no row came by
-    sum(share * vapply(children, function(k) worth(tree, k, row, known), 0))
+# What tree t of a model of d is worth for a row of which the columns `known` are known, by cover. weights: of the rows.
+worth_by_cover <- function(model, d, t, weights = rep(1, nrow(d))) {
+  nodes <- as.data.frame(model)
+  nodes <- nodes[nodes$tree == t, ]
+  leaf <- predict(model, d, type = "leaf", threads = 1)[, t]
+  above <- function(at) {
+    parent <- nodes[match(at, c(nodes$left, nodes$right)) - (at %in% nodes$right) * nrow(nodes), ]
+    if (at == 0) character() else unique(c(parent$feature, above(parent$node)))
   }
-  got <- predict(m, rows, type = "contrib", threads = 2)
-  pairs <- predict(m, rows, type = "interaction", threads = 2)
-  link <- predict(m, rows, type = "link", threads = 1)
-  expect_equal(rowSums(got), link, tolerance = 1e-12)
+  mean_of <- function(column, at) { # of rows that have all numbers of columns on the way
+    rows <- leaf == at & stats::complete.cases(d[Filter(function(k) is.numeric(d[[k]]), above(at))])
+    sum(weights[rows] * d[[column]][rows]) / sum(weights[rows])
+  }
+  worth <- function(row, known, at = 0) {
+    node <- nodes[nodes$node == at, ]
+    if (is.na(node$left)) {
+      slopes <- unclass(node$slopes)[[1L]]
+      own <- names(slopes)
+      if (is.null(slopes) || anyNA(unlist(row[intersect(own, known)]))) return(node$value)
+      x <- vapply(own, function(column) if (column %in% known) row[[column]] else mean_of(column, at), 0)
+      return(min(max(node$intercept + sum(slopes * x), node$low), node$high))
+    }
+    children <- c(node$left, node$right)
+    if (node$feature %in% known) {
+      v <- row[[node$feature]]
+      left <- if (is.factor(v)) v %in% unclass(node$levels)[[1L]] else v <= node$threshold
+      return(worth(row, known, if (is.na(v)) node$missing else children[2L - left]))
+    }
+    cover <- nodes$cover[match(children, nodes$node)]
+    share <- if (sum(cover) > 0) cover / sum(cover) else c(0.5, 0.5) # of a split that no row came by
+    sum(share * vapply(children, function(k) worth(row, known, k), 0))
+  }
+  worth
+}
+
+# Contributions and interactions of rows by cover, with the weights of each tree's training rows.
+expect_by_cover <- function(model, d, rows, weights = list(), tolerance = 1e-6) {
+  columns <- model$feature_names
+  p <- seq_along(columns)
+  trees <- lapply(seq_len(length(model)), function(t) {
+    worth_by_cover(model, d, t, if (length(weights) == 0) rep(1, nrow(d)) else weights[[t]])
+  })
+  got <- predict(model, rows, type = "contrib", threads = 2)
+  pairs <- predict(model, rows, type = "interaction", threads = 2)
+  expect_equal(rowSums(got), predict(model, rows, type = "link", threads = 1), tolerance = 1e-12)
   for (r in seq_len(nrow(rows))) {
     want <- naive_shapley(columns, function(known) {
-      sum(vapply(1:3, function(t) worth(t, 0, rows[r, ], columns[known]), 0))
+      sum(vapply(trees, function(worth) worth(rows[r, ], columns[known]), 0))
     })
-    expect_equal(unname(got[r, 1:3]), want$single, tolerance = 1e-6)
-    expect_equal(unname(pairs[r, 1:3, 1:3]), want$pairs, tolerance = 1e-6)
+    expect_equal(unname(got[r, p]), want$single, tolerance = tolerance)
+    expect_equal(unname(pairs[r, p, p]), want$pairs, tolerance = tolerance)
   }
-  expect_identical(predict(m, rows, type = "contrib", threads = 1), got)
-  expect_identical(do.call(rbind, lapply(1:13, function(r) predict(m, rows[r, ], type = "contrib"))), got)
-  expect_equal(apply(pairs, 1:2, sum)[, 1:3], got[, 1:3], tolerance = 1e-12, ignore_attr = TRUE)
+  expect_identical(predict(model, rows, type = "contrib", threads = 1), got)
+  expect_identical(do.call(rbind, lapply(seq_len(nrow(rows)), function(r) {
+    predict(model, rows[r, ], type = "contrib")
+  })), got)
+  expect_equal(apply(pairs, 1:2, sum)[, p], got[, p], tolerance = 1e-12, ignore_attr = TRUE)
+}
+
+expect_by_background <- function(model, rows, background) {
+  columns <- model$feature_names
+  p <- seq_along(columns)
+  got <- predict(model, rows, type = "contrib", background = background, threads = 2)
+  pairs <- predict(model, rows, type = "interaction", background = background, threads = 2)
+  expect_equal(rowSums(got), predict(model, rows, type = "link", threads = 1), tolerance = 1e-12)
+  for (r in seq_len(nrow(rows))) {
+    want <- naive_shapley(columns, function(known) {
+      mixed <- background
+      mixed[columns[known]] <- rows[r, columns[known]]
+      mean(predict(model, mixed, type = "link", threads = 1))
+    })
+    expect_equal(unname(got[r, ]), c(want$single, want$base), tolerance = 1e-10)
+    expect_equal(unname(pairs[r, p, p]), want$pairs, tolerance = 1e-10)
+  }
+  expect_identical(predict(model, rows, type = "contrib", background = background, threads = 1), got)
+  expect_identical(predict(model, rows[2, ], type = "contrib", background = background), got[2, , drop = FALSE])
+}
+
+n_terms <- function(model) lengths(unclass(as.data.frame(model)$slopes))
+
+test_that("contributions by cover are those of the definition: unknown columns of a leaf have its rows' means", {
+  d <- contribution_data()
+  columns <- c("a", "b", "c", "f")
+  m <- gbt_train(d[columns], d$y, nrounds = 3, eta = 0.7, max_depth = 4, grow_policy = "depthwise",
+                 colsample_bytree = 1, cat_method = "sets", leaf_model = "linear", threads = 1)
+  expect_gt(sum(n_terms(m) > 1L), 4L)
+  expect_true(any(as.data.frame(m)$feature %in% "f"))
+  expect_by_cover(m, d, d[c(1:5, 28), columns]) # rows 5 and 28 lack `a`
+})
+
+test_that("means of linear leaves are weighted by the hessians", {
+  d <- contribution_data()
+  columns <- c("a", "b", "c", "f")
+  m <- gbt_train(d[columns], factor(d$y > stats::median(d$y)), nrounds = 3, eta = 0.7, max_depth = 3,
+                 grow_policy = "depthwise", colsample_bytree = 1, cat_method = "sets", leaf_model = "linear",
+                 threads = 1)
+  expect_gt(sum(n_terms(m)[as.data.frame(m)$tree > 1] > 0L), 2L)
+  hessians <- lapply(1:3, function(t) {
+    p <- stats::plogis(if (t == 1) rep(0, nrow(d)) else predict(m, d, type = "link", trees = t - 1))
+    p * (1 - p)
+  })
+  expect_by_cover(m, d, d[1:4, columns], hessians, tolerance = 1e-4) # hessians are rounded
+})
+
+test_that("contributions of leaves with four to six slopes", {
+  set.seed(12, kind = "Mersenne-Twister", normal.kind = "Inversion", sample.kind = "Rejection")
+  d <- as.data.frame(replicate(7, sample(0:12, 3000, TRUE)))
+  y <- as.matrix(d) %*% c(5, 4, 4, -4, 4, 3, 3) / 10 + d$V1 * d$V2 / 40 + stats::rnorm(3000) / 9
+  m <- gbt_train(d, drop(y), nrounds = 1, eta = 0.8, max_depth = 6, grow_policy = "depthwise", colsample_bytree = 1,
+                 leaf_model = "linear", threads = 2)
+  expect_gt(sum(n_terms(m) >= 4L), 4L)
+  expect_true(any(n_terms(m) == 6L))
+  rows <- d[1:2, ]
+  rows$V3[2] <- NA
+  expect_by_cover(m, d, rows)
+  expect_by_background(m, rows, d[100:120, ])
 })
 
 test_that("contributions against a background are those of the definition", {
   d <- contribution_data()
-  columns <- c("a", "b", "c")
+  columns <- c("a", "b", "c", "f")
   background <- d[600:670, columns] # more than a word, with missing values
-  rows <- d[c(1:9, 5, 5), columns] # row 5 lacks `a`
-  rows$c[11] <- NA
+  rows <- d[c(1:6, 5), columns] # row 5 lacks `a`
+  rows$c[7] <- NA
   for (depth in c(2, 4)) {
-    m <- gbt_train(d[columns], d$y, nrounds = 3, eta = 0.7, max_depth = depth, leaf_model = "linear", threads = 1)
-    got <- predict(m, rows, type = "contrib", background = background, threads = 2)
-    pairs <- predict(m, rows, type = "interaction", background = background, threads = 2)
-    expect_equal(rowSums(got), predict(m, rows, type = "link", threads = 1), tolerance = 1e-12)
-    for (r in seq_len(nrow(rows))) {
-      want <- naive_shapley(columns, function(known) {
-        mixed <- background
-        mixed[columns[known]] <- rows[r, columns[known]]
-        mean(predict(m, mixed, type = "link", threads = 1))
-      })
-      expect_equal(unname(got[r, ]), c(want$single, want$base), tolerance = 1e-10)
-      expect_equal(unname(pairs[r, 1:3, 1:3]), want$pairs, tolerance = 1e-10)
-    }
-    expect_identical(predict(m, rows, type = "contrib", background = background, threads = 1), got)
-    expect_identical(predict(m, rows[3, ], type = "contrib", background = background), got[3, , drop = FALSE])
+    m <- gbt_train(d[columns], d$y, nrounds = 3, eta = 0.7, max_depth = depth, cat_method = "sets",
+                   leaf_model = "linear", threads = 1)
+    expect_by_background(m, rows, background)
   }
 })
 
