@@ -7,7 +7,6 @@
 #include "../../src/gbt/model/model_impl.h"
 #include "../../src/gbt/model/predict.h"
 #include "../../src/gbt/tree/linear_fit.h"
-#include "../../src/gbt/tree/mean.h"
 
 /* ---- sums ---- */
 
@@ -271,56 +270,6 @@ static void circumstances_do_not_show(void) {
   }
   test_note("%zu linear leaves", n_leaves);
   CHECK_SEEN(n_leaves > 100);
-}
-
-/* Of all linear leaves: what they have at their means is their constant, but for the rounding of means to 2^-17. */
-static int at_their_means(const gbt_forest_view *view) {
-  for (uint64_t i = 0; i < view->n_nodes && view->linear.n_leaves > 0; i++) {
-    if (view->linear.of[i] == 0) continue;
-    const gbt_linear_leaf *leaf = &view->linear.leaf[view->linear.of[i] - 1];
-    const double value = view->nodes[i].arg.value;
-    double at = leaf->start, size = 0.0;
-    for (uint32_t k = 0; k < leaf->n_terms; k++) {
-      const gbt_linear_term *term = &view->linear.term[leaf->term_beg + k];
-      at += term->slope * (double)term->mean / 65536.0;
-      size += fabs(term->slope);
-    }
-    if (!CHECK(fabs(at - value) <= size / 131072.0 + 1e-13 * (fabs(leaf->start) + 16384.0 * size) + 1e-307)) {
-      test_note("%.17g at the means, the constant is %.17g", at, value);
-      return 0;
-    }
-  }
-  return 1;
-}
-
-/* Reading a model relies on it (tree/check.c), whatever the size of the numbers, and in means of models. */
-static void leaves_have_their_constants_at_their_means(void) {
-  static const double scale[] = {1.0, 1e-12, 1e9, 1e100, 1e-150, 1e-290};
-  const gbt_mem mem = gbt_mem_default();
-  size_t n_leaves[6] = {0};
-  for (uint64_t seed = 1; seed <= test_cases(500) && test_n_bad() == 0; seed++) {
-    random_job r;
-    if (!linear_job(seed, &r)) continue;
-    const int by = r.job.spec.objective.kind == GBT_OBJ_SQUARED_ERROR ? (int)(seed % 6) : 0;
-    for (int64_t i = 0; i < r.data->table.n_rows; i++) r.data->label[i] *= scale[by];
-    trained *t = train(&r.job, &r.how);
-    if (t != NULL) {
-      const gbt_forest_view view = gbt_forest_view_of(t->forest), views[3] = {view, view, view};
-      gbt_forest *mean = NULL;
-      n_leaves[by] += view.linear.n_leaves;
-      int ok = at_their_means(&view);
-      if (CHECK_OK(gbt_forest_mean(&mem, views, 3, &mean, test_err))) {
-        const gbt_forest_view its = gbt_forest_view_of(mean);
-        ok = ok && at_their_means(&its);
-      }
-      if (!ok) random_job_tell(&r, seed);
-      gbt_forest_free(mean);
-    }
-    trained_free(t);
-    random_job_free(&r);
-  }
-  for (int by = 0; by < 6; by++) test_note("labels times %g: %zu linear leaves", scale[by], n_leaves[by]);
-  CHECK_SEEN(n_leaves[0] > 100 && n_leaves[1] + n_leaves[2] > 0);
 }
 
 /* A job of numbers with a slope in them, and missing cells. */
@@ -602,7 +551,6 @@ void suite_linear(void) {
   RUN(slopes_of_noise_are_dropped);
   RUN(positions_are_middles_of_bins);
   RUN(circumstances_do_not_show);
-  RUN(leaves_have_their_constants_at_their_means);
   RUN(leaves_are_those_of_a_dense_solution);
   RUN(without_numbers_leaves_are_constant);
   RUN(models_keep_linear_leaves);

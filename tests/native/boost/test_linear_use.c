@@ -107,6 +107,59 @@ static void a_mean_has_half_of_each_tree(void) {
   made_free(other);
 }
 
+/* ---- means of columns ---- */
+
+/* Of all linear leaves: what they have at their means is their constant, but for the rounding of means to 2^-17. */
+static int at_their_means(const gbt_forest_view *view) {
+  for (uint64_t i = 0; i < view->n_nodes && view->linear.n_leaves > 0; i++) {
+    if (view->linear.of[i] == 0) continue;
+    const gbt_linear_leaf *leaf = &view->linear.leaf[view->linear.of[i] - 1];
+    const double value = view->nodes[i].arg.value;
+    double at = leaf->start, size = 0.0;
+    for (uint32_t k = 0; k < leaf->n_terms; k++) {
+      const gbt_linear_term *term = &view->linear.term[leaf->term_beg + k];
+      at += term->slope * (double)term->mean / 65536.0;
+      size += fabs(term->slope);
+    }
+    if (!CHECK(fabs(at - value) <= size / 131072.0 + 1e-13 * (fabs(leaf->start) + 16384.0 * size) + 1e-307)) {
+      test_note("%.17g at the means, the constant is %.17g", at, value);
+      return 0;
+    }
+  }
+  return 1;
+}
+
+/* Reading a model relies on it (tree/check.c), whatever the size of the numbers, and in means of models. */
+static void leaves_have_their_constants_at_their_means(void) {
+  static const double scale[] = {1.0, 1e-12, 1e9, 1e100, 1e-150, 1e-290};
+  const gbt_mem mem = gbt_mem_default();
+  size_t n_leaves[6] = {0};
+  for (uint64_t seed = 1; seed <= test_cases(500) && test_n_bad() == 0; seed++) {
+    random_job r = random_job_make(seed, 400);
+    r.how.device = NULL;
+    const int is_linear = random_job_linear(&r, seed);
+    const int by = r.job.spec.objective.kind == GBT_OBJ_SQUARED_ERROR ? (int)(seed % 6) : 0;
+    for (int64_t i = 0; i < r.data->table.n_rows; i++) r.data->label[i] *= scale[by];
+    trained *t = is_linear ? train(&r.job, &r.how) : NULL;
+    if (t != NULL) {
+      const gbt_forest_view view = gbt_forest_view_of(t->forest), views[3] = {view, view, view};
+      gbt_forest *mean = NULL;
+      n_leaves[by] += view.linear.n_leaves;
+      int ok = at_their_means(&view);
+      if (CHECK_OK(gbt_forest_mean(&mem, views, 3, &mean, test_err))) {
+        const gbt_forest_view its = gbt_forest_view_of(mean);
+        ok = ok && at_their_means(&its);
+      }
+      if (!ok) random_job_tell(&r, seed);
+      gbt_forest_free(mean);
+    }
+    trained_free(t);
+    random_job_free(&r);
+  }
+  for (int by = 0; by < 6; by++) test_note("labels times %g: %zu linear leaves", scale[by], n_leaves[by]);
+  CHECK_SEEN(n_leaves[0] > 100 && n_leaves[1] + n_leaves[2] > 0);
+}
+
 /* ---- checkpoints ---- */
 
 static void resumed_trainings_are_those_that_ran_through(void) {
@@ -290,6 +343,7 @@ static void what_linear_leaves_lack_is_refused(void) {
 void suite_linear_use(void) {
   RUN(a_device_only_grows);
   RUN(a_mean_has_half_of_each_tree);
+  RUN(leaves_have_their_constants_at_their_means);
   RUN(resumed_trainings_are_those_that_ran_through);
   RUN(linear_leaves_are_part_of_the_identity);
   RUN(linear_leaves_stay_when_levels_change);
