@@ -84,9 +84,11 @@ readers() { # VARIANT INPUTS
   pair "$1-files-once" "$x" once "$fuzz"/found/import/* -- "$w" once "$fuzz"/found/import/* # of any format
   pair "$1-xgboost" "$x" mutate 0 "$2" "$i"/xgb_*.json -- "$x" mutate 0 "$2" "$i"/xgb_*.ubj
   pair "$1-lightgbm-catboost" "$x" mutate 0 "$2" "$i"/lgb_*.txt -- "$x" mutate 0 "$2" "$i"/cat_*.json
-  pair "$1-own-json" "$x" mutate 0 "$2" -- "$x" mutate "$2" $((2 * $2)) # and the other seeds of fuzz_import.c
-  rm -rf "$seeds"
-  mkdir -p "$seeds"
+  rm -rf "$seeds" "$seeds-import"
+  mkdir -p "$seeds" "$seeds-import"
+  "$x" seeds "$seeds-import" || failed=$((failed + 1))
+  own=$(grep -l '"format":"gbt"' "$seeds-import"/*.bin)
+  pair "$1-own-json" "$x" mutate 0 "$2" $own -- "$x" mutate "$2" $((2 * $2)) $own
   "$w" seeds "$seeds" || failed=$((failed + 1))
   for f in $(seq 0 2 $((n_formats - 1))); do
     last=$((f + 1 < n_formats ? f + 1 : f)) # twice where their number is odd

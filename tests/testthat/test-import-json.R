@@ -192,6 +192,7 @@ test_that("JSON of gbt_export() that was changed is refused in words", {
   replaced(linear, mean, "\\1null", "not null for the same nodes")
   replaced(linear, mean, "\\1[\\3, 0]", "a mean for each slope")
   replaced(linear, mean, "\\1[16385]", "a mean is no position")
+  replaced(linear, mean, "\\1[16384]", "constant at the means")
   replaced(linear, mean, "\\1[0.3]", "a mean is no position")
   replaced(linear, mean, "\\1[\"x\"]", "`means`")
   skip_if_not_installed("survival")
