@@ -74,19 +74,26 @@ static gbt_status read_records(const gbti_ctrs *c, gbti_ctr_table *t, size_t lis
   return GBT_OK;
 }
 
-static gbt_status sort_records(const gbti_ctrs *c, gbti_ctr_table *t) {
-  uint64_t *hash = NULL;
-  uint32_t *record = NULL;
+/* Sorts numbers of things by their hashes. */
+static gbt_status sort_hashes(const gbti_ctrs *c, uint64_t *hash, uint32_t *number, size_t n) {
+  const gbt_mem *mem = &c->plant->mem;
+  uint64_t *other_hash = NULL;
+  uint32_t *other_number = NULL;
   gbt_status status;
-  GBT_TRY_GOTO(gbt_mem_array(&c->plant->mem, t->n, sizeof *hash, &hash, c->plant->err), done);
-  GBT_TRY_GOTO(gbt_mem_array(&c->plant->mem, t->n, sizeof *record, &record, c->plant->err), done);
-  gbt_sort_u64(t->hash, t->record, t->n, hash, record);
-  for (size_t i = 1; status == GBT_OK && i < t->n; i++)
-    if (t->hash[i] == t->hash[i - 1]) status = gbti_document_fault(c->doc, "`hash_map` has a hash twice");
+  GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *other_hash, &other_hash, c->plant->err), done);
+  GBT_TRY_GOTO(gbt_mem_array(mem, n, sizeof *other_number, &other_number, c->plant->err), done);
+  gbt_sort_u64(hash, number, n, other_hash, other_number);
 done:
-  gbt_mem_free(&c->plant->mem, hash);
-  gbt_mem_free(&c->plant->mem, record);
+  gbt_mem_free(mem, other_hash);
+  gbt_mem_free(mem, other_number);
   return status;
+}
+
+static gbt_status sort_records(const gbti_ctrs *c, gbti_ctr_table *t) {
+  GBT_TRY(sort_hashes(c, t->hash, t->record, t->n));
+  for (size_t i = 1; i < t->n; i++)
+    if (t->hash[i] == t->hash[i - 1]) return gbti_document_fault(c->doc, "`hash_map` has a hash twice");
+  return GBT_OK;
 }
 
 static gbt_status read_table(gbti_ctrs *c, gbti_ctr_table *t, size_t data) {
@@ -322,23 +329,14 @@ void gbti_ctrs_close(gbti_ctrs *c) {
 /* The texts by their hashes in tables. */
 static gbt_status index_texts(gbti_ctrs *c, const gbti_hashes *texts) {
   const gbt_mem *mem = &c->plant->mem;
-  uint64_t *hash = NULL;
-  uint32_t *text = NULL;
-  gbt_status status;
-  GBT_TRY_GOTO(gbt_mem_array(mem, texts->n + 1, sizeof *hash, &c->text_hash, c->plant->err), done);
-  GBT_TRY_GOTO(gbt_mem_array(mem, texts->n + 1, sizeof *text, &c->text, c->plant->err), done);
-  GBT_TRY_GOTO(gbt_mem_array(mem, texts->n + 1, sizeof *hash, &hash, c->plant->err), done);
-  GBT_TRY_GOTO(gbt_mem_array(mem, texts->n + 1, sizeof *text, &text, c->plant->err), done);
+  GBT_TRY(gbt_mem_array(mem, texts->n + 1, sizeof *c->text_hash, &c->text_hash, c->plant->err));
+  GBT_TRY(gbt_mem_array(mem, texts->n + 1, sizeof *c->text, &c->text, c->plant->err));
   c->n_texts = texts->n;
   for (size_t i = 0; i < texts->n; i++) {
     c->text[i] = (uint32_t)(texts->key[i] >> 32);
     c->text_hash[i] = table_hash(c->text[i]);
   }
-  gbt_sort_u64(c->text_hash, c->text, texts->n, hash, text);
-done:
-  gbt_mem_free(mem, hash);
-  gbt_mem_free(mem, text);
-  return status;
+  return sort_hashes(c, c->text_hash, c->text, texts->n);
 }
 
 gbt_status gbti_ctr_levels(gbti_ctrs *c, int32_t category, const gbti_hashes *texts, gbti_hashes *out) {
