@@ -99,12 +99,14 @@ suspendInterrupts({
     rm(jobs)
   }
 
-  # Finished rounds come back as a model, and are those of a training of so many.
+  # Finished rounds come back as a model, and are those of a training of so many. The shape of the trees is given: the
+  # rules for it look at `nrounds`.
   local({
     x <- matrix(stats::rnorm(3e5), ncol = 10)
     y <- x[, 1] + stats::rnorm(3e4)
     train <- function(nrounds) {
-      gbt_train(x, y, nrounds = nrounds, eta = 0.1, valid = 0.2, seed = 1, subsample = 0.7, threads = 2)
+      gbt_train(x, y, nrounds = nrounds, eta = 0.1, grow_policy = "depthwise", max_depth = 6, valid = 0.2, seed = 1,
+                subsample = 0.7, threads = 2)
     }
     for (i in seq_len(tries)) {
       send("INT", stats::runif(1, 0.1, 1))
