@@ -6,7 +6,7 @@
 #
 # DATA: folder of the sets; PYTHON: one with lightgbm, or "". 6,400 rows to train, 1,600 that stop the training early,
 # up to 8,000 to judge. gbt has its defaults, LightGBM as in bench/quantiles.py. One thread, so that other work on the
-# machine matters little.
+# machine matters little. MODELS in the environment: some of "one common nine lightgbm", which are the default.
 
 options(warn = 1)
 library(gbt)
@@ -16,6 +16,7 @@ python <- args[2L]
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(here, "spread-sets.R"))
 levels <- 1:9 / 10
+models <- strsplit(Sys.getenv("MODELS", "one common nine lightgbm"), " ")[[1L]]
 
 pinball <- function(y, q) {
   mean(vapply(1:9, function(k) mean(pmax(levels[k] * (y - q[, k]), (levels[k] - 1) * (y - q[, k]))), 0))
@@ -38,13 +39,19 @@ for (set in if (length(args) > 2L) args[-(1:2)] else names(sets)) {
                                ...))
   }
   processor <- function(expr) sum(system.time(expr)[c("user.self", "sys.self")])
-  seconds <- processor(m <- train(levels))
-  show(set, "gbt, one model", y, predict(m, new, threads = 1), seconds)
-  seconds <- processor(m <- train(levels, multi_strategy = "multi_output_tree"))
-  show(set, "gbt, common trees", y, predict(m, new, threads = 1), seconds)
-  seconds <- processor(each <- lapply(levels, train))
-  show(set, "gbt, nine models", y, vapply(each, predict, y, newdata = new, threads = 1), seconds)
-  if (!nzchar(python)) next
+  if ("one" %in% models) {
+    seconds <- processor(m <- train(levels))
+    show(set, "gbt, one model", y, predict(m, new, threads = 1), seconds)
+  }
+  if ("common" %in% models) {
+    seconds <- processor(m <- train(levels, multi_strategy = "multi_output_tree"))
+    show(set, "gbt, common trees", y, predict(m, new, threads = 1), seconds)
+  }
+  if ("nine" %in% models) {
+    seconds <- processor(each <- lapply(levels, train))
+    show(set, "gbt, nine models", y, vapply(each, predict, y, newdata = new, threads = 1), seconds)
+  }
+  if (!nzchar(python) || !"lightgbm" %in% models) next
   files <- tempfile(c("train", "stops", "test"), fileext = ".csv")
   write <- function(at, file) utils::write.csv(cbind(y = its$y[at], its$x[at, ]), file, row.names = FALSE)
   Map(write, rows, files)

@@ -1,10 +1,11 @@
 /* Leaf values that are quantiles of residuals.
  *
- * A node of CPU_TASK_ROWS rows or fewer is one task, which finds all digits of its key with the weights of one digit on
- * its stack; once FEW rows or fewer agree with what is known, it looks at these only. Larger ones, and all nodes where
- * there are several ranks, are searched together, digit by digit: every chunk weighs its rows, then the weights of a
- * node's chunks are added, and those of the ranks. AT_ONCE such nodes at a time, so that their weights take a few
- * megabytes.
+ * A node of CPU_TASK_ROWS rows or fewer is one task, which selects among FEW keys or fewer, on its stack: those of all
+ * rows; else those between two keys of a sample of them; else, where these are too many or do not have the searched
+ * one between them, those that agree with its first digits, found with the weights of one digit at a time. Larger
+ * nodes, and all nodes where there are several ranks, are searched together, digit by digit: every chunk weighs its
+ * rows, then the weights of a node's chunks are added, and those of the ranks. AT_ONCE such nodes at a time, so that
+ * their weights take a few megabytes.
  *
  * Below a kept node, of a symmetric tree or of trees that grow together, leaves have that node's value, so it is the
  * node that is searched. With monotone constraints the children of some splits are searched as well (tree/grow_node.h);
@@ -15,7 +16,8 @@
 #include "../base/parallel.h"
 #include "cpu.h"
 
-enum { DIGIT = 8, VALUES = 1 << DIGIT, AT_ONCE = 2048, FEW = 1024 };
+enum { DIGIT = 8, VALUES = 1 << DIGIT, AT_ONCE = 2048, FEW = 1024, SAMPLE = 16 };
+_Static_assert(CPU_TASK_ROWS / SAMPLE <= FEW, "a sample of a chunk is few rows");
 
 gbt_status cpu_renew_open(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   if (!gbt_renews(&be->objective)) return GBT_OK;
@@ -67,10 +69,10 @@ static void weigh(const cpu_backend *be, const cpu_chunk *chunk, const gbt_pick 
   }
 }
 
-/* Keys and weights of rows that agree with the pick so far. */
+/* Keys and weights of rows that agree with the pick so far, and room for as many. */
 typedef struct few {
   uint32_t n;
-  uint64_t key[FEW], weight[FEW];
+  uint64_t key[2][FEW], weight[2][FEW];
 } few;
 
 /* Those of a chunk's rows; returns 0 where they are more than FEW. shift: of the last digit that is known, 64: none. */
@@ -82,47 +84,124 @@ static int take_few(const cpu_backend *be, const cpu_chunk *chunk, const gbt_pic
     const uint64_t key = be->renew.key[row];
     if (shift < 64 && key >> shift != pick->key) continue;
     if (f->n == FEW) return 0;
-    f->key[f->n] = key;
-    f->weight[f->n++] = whole ? whole[row] : 1;
+    f->key[0][f->n] = key;
+    f->weight[0][f->n++] = whole ? whole[row] : 1;
   }
   return 1;
 }
 
-static void keep_agreeing(few *f, const gbt_pick *pick, int shift) {
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < f->n; i++) {
-    f->key[n] = f->key[i];
-    f->weight[n] = f->weight[i];
-    n += f->key[i] >> shift == pick->key;
+/* A key near the middle of n > 0. */
+static uint64_t pivot_of(const uint64_t *key, uint32_t n) {
+  const uint64_t a = key[0], b = key[n / 2], c = key[n - 1], low = a < b ? a : b, high = a < b ? b : a;
+  return c < low ? low : c < high ? c : high;
+}
+
+/* The least key for which those up to it weigh `left` or more, 0 < left <= what all weigh. Keys are divided into those
+ * below one of them and those above it, and the part that has the searched one is divided again, back into the place
+ * that the keys came from. */
+static inline uint64_t select_key(few *f, uint64_t left, int weighted) {
+  uint64_t *key = f->key[0], *to = f->key[1], *weight = f->weight[0], *to_weight = f->weight[1];
+  uint32_t n = f->n;
+  for (;;) {
+    const uint64_t pivot = pivot_of(key, n);
+    uint64_t below = 0, above = 0, all = 0;
+    uint32_t lo = 0, hi = n - 1;
+    for (uint32_t i = 0; i < n; i++) { /* every key to both places, of which it keeps one; none where it is the pivot */
+      const uint64_t its = key[i];
+      const uint32_t is_below = its < pivot, is_above = its > pivot;
+      to[lo] = to[hi] = its;
+      if (weighted) {
+        const uint64_t w = weight[i];
+        to_weight[lo] = to_weight[hi] = w;
+        below += is_below ? w : 0;
+        above += is_above ? w : 0;
+        all += w;
+      }
+      lo += is_below;
+      hi -= is_above;
+    }
+    if (!weighted) below = lo, above = n - 1 - hi, all = n;
+    GBT_ASSERT(left > 0 && left <= all);
+    if (left > below && left <= all - above) return pivot;
+    const uint32_t beg = left <= below ? 0 : hi + 1;
+    n = left <= below ? lo : n - 1 - hi;
+    if (left > below) left -= all - above;
+    uint64_t *old = key, *old_weight = weight;
+    key = to + beg, weight = to_weight + beg;
+    to = old, to_weight = old_weight;
+  }
+}
+
+/* Of every SAMPLE-th row of a chunk, the at-th key, counted from 0. */
+static uint64_t sample_key(const cpu_backend *be, const cpu_chunk *chunk, uint32_t at, few *f) {
+  f->n = 0;
+  for (uint32_t i = chunk->beg + SAMPLE - 1; i < chunk->end; i += SAMPLE)
+    f->key[0][f->n++] = be->renew.key[be->rows.order[i]];
+  return select_key(f, (uint64_t)at + 1, 0);
+}
+
+/* The pick of a chunk of more than FEW rows, if it is between two keys of a sample of them, and few other rows are;
+ * else 0. */
+static int pick_between(const cpu_backend *be, const cpu_chunk *chunk, gbt_pick *pick, few *f) {
+  const uint64_t *whole = be->renew.whole;
+  const uint32_t m = (chunk->end - chunk->beg) / SAMPLE, at = (uint32_t)(be->renew.level * m);
+  uint32_t off = 1, n = 0; /* twice the deviation of the median's place in the sample */
+  while (off * off < m) off++;
+  const uint64_t low = at < off ? 0 : sample_key(be, chunk, at - off, f);
+  const uint64_t high = at + off >= m ? UINT64_MAX : sample_key(be, chunk, at + off, f);
+  uint64_t below = 0, between = 0, all = 0;
+  for (uint32_t i = chunk->beg; i < chunk->end; i++) {
+    const uint32_t row = be->rows.order[i];
+    const uint64_t key = be->renew.key[row], w = whole ? whole[row] : 1;
+    const int is_in = key >= low && key <= high;
+    if (n == FEW) return 0;
+    f->key[0][n] = key;
+    f->weight[0][n] = w;
+    n += (uint32_t)is_in;
+    below += key < low ? w : 0;
+    between += is_in ? w : 0;
+    all += w;
   }
   f->n = n;
+  pick->left = gbt_renewal_target(be->renew.level, all);
+  if (pick->left <= below || pick->left > below + between) return pick->left == 0;
+  pick->key = select_key(f, pick->left - below, whole != NULL);
+  return 1;
+}
+
+/* The pick of a chunk of FEW rows at most. */
+static void pick_few(const cpu_backend *be, gbt_pick *pick, few *f) {
+  uint64_t all = 0;
+  for (uint32_t i = 0; i < f->n; i++) all += f->weight[0][i];
+  pick->left = gbt_renewal_target(be->renew.level, all);
+  if (pick->left > 0) pick->key = select_key(f, pick->left, be->renew.whole != NULL);
+}
+
+/* The pick of any chunk, by digits. */
+static void pick_digits(const cpu_backend *be, const cpu_chunk *chunk, gbt_pick *pick, few *f) {
+  uint64_t weight[VALUES];
+  int shift = 64;
+  do {
+    shift -= DIGIT;
+    memset(weight, 0, sizeof weight);
+    weigh(be, chunk, pick, shift, weight);
+    gbt_pick_digit(pick, weight, DIGIT, shift == 64 - DIGIT, be->renew.level);
+    if (pick->left == 0 || shift == 0) return;
+  } while (!take_few(be, chunk, pick, shift, f));
+  pick->key = select_key(f, pick->left, be->renew.whole != NULL);
 }
 
 static void small_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = arg;
   const cpu_chunk *chunk = &be->rows.chunk[task];
   gbt_pick *pick = &be->renew.pick[chunk->node];
-  uint64_t weight[VALUES];
   few f;
-  int is_few = chunk->end - chunk->beg <= FEW && take_few(be, chunk, pick, 64, &f);
   (void)thread;
-  for (int shift = 64 - DIGIT; shift >= 0; shift -= DIGIT) {
-    memset(weight, 0, sizeof weight);
-    if (is_few)
-      for (uint32_t i = 0; i < f.n; i++) weight[f.key[i] >> shift & (VALUES - 1)] += f.weight[i];
-    else
-      weigh(be, chunk, pick, shift, weight);
-    gbt_pick_digit(pick, weight, DIGIT, shift == 64 - DIGIT, be->renew.level);
-    if (pick->left == 0) return;
-    if (is_few)
-      keep_agreeing(&f, pick, shift);
-    else
-      is_few = take_few(be, chunk, pick, shift, &f);
-    if (is_few && f.n == 1) { /* the only row left has the key */
-      pick->key = f.key[0];
-      return;
-    }
-  }
+  if (chunk->end - chunk->beg <= FEW) {
+    take_few(be, chunk, pick, 64, &f);
+    pick_few(be, pick, &f);
+  } else if (!pick_between(be, chunk, pick, &f))
+    pick_digits(be, chunk, pick, &f);
 }
 
 static void large_task(void *arg, int64_t task, int thread) {

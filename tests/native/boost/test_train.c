@@ -371,13 +371,13 @@ static void large_trainings_equal_the_twin(void) {
 
 /* Nodes of one chunk, of several and of none; ties; rows that weigh nothing; forests; every policy. */
 static void leaves_of_many_rows_are_quantiles(void) {
-  static const int64_t sizes[] = {1, 2, 16384, 16385, 40000};
+  static const int64_t sizes[] = {1, 2, 16384, 16385, 40000, 1024, 1025, 5000};
   static const gbt_objective_kind losses[] = {GBT_OBJ_QUANTILE, GBT_OBJ_ABSOLUTE_ERROR, GBT_OBJ_MAPE};
   static const int8_t signs[] = {1, -1};
   const made_kind kinds[] = {MADE_BELL, MADE_FEW};
   for (int i = 0; i < 30; i++) {
     const gbt_objective_kind loss = losses[i % 3];
-    made *m = made_new((uint64_t)i + 1, sizes[i % 5], 2, kinds);
+    made *m = made_new((uint64_t)i + 1, sizes[i % 8], 2, kinds);
     made_response(m, loss, 1, 4);
     if (i % 2) made_weights(m, 5);
     for (int64_t r = 0; i % 4 < 2 && r < m->table.n_rows; r++) m->label[r] = floor(m->label[r] * 2.0);
@@ -396,6 +396,32 @@ static void leaves_of_many_rows_are_quantiles(void) {
       if (!same_trained(a, b)) test_note("case %d, %d threads", i, threads);
       trained_free(a);
     }
+    trained_free(b);
+    made_free(m);
+  }
+}
+
+/* A single leaf whose value is looked for where that of some of its rows is: every 16th row is far from the others,
+ * nearly all rows are alike, or those of half the weight are. */
+static void some_rows_do_not_stand_for_all(void) {
+  static const int64_t sizes[] = {1025, 1040, 3000, 16384};
+  const made_kind kinds[] = {MADE_BELL};
+  for (int i = 0; i < 24; i++) {
+    const int64_t n = sizes[i % 4];
+    made *m = made_new((uint64_t)i + 1, n, 1, kinds);
+    made_response(m, GBT_OBJ_QUANTILE, 1, 4);
+    if (i / 4 >= 4) made_weights(m, 5);
+    for (int64_t r = 0; r < n; r++) {
+      if (i / 4 % 2 == 0) m->label[r] += r % 16 == 15 ? 100.0 : 0.0;
+      if (i / 4 % 2 == 1 && r % 50 > 0) m->label[r] = 1.0;
+      if (i / 4 >= 4 && r % 16 == 15) m->weight[r] *= 15.0;
+    }
+    train_job job = job_make(m, GBT_OBJ_QUANTILE, 1, 2);
+    job.spec.objective = made_objective(GBT_OBJ_QUANTILE, 1, (uint64_t)i);
+    job.spec.params.min_data_in_leaf = n;
+    trained *a = train(&job, &plain), *b = train_naively(&job);
+    if (!same_trained(a, b)) test_note("case %d", i);
+    trained_free(a);
     trained_free(b);
     made_free(m);
   }
@@ -529,6 +555,7 @@ void suite_train(void) {
   RUN(circumstances_do_not_show_with_classes);
   RUN(large_trainings_equal_the_twin);
   RUN(leaves_of_many_rows_are_quantiles);
+  RUN(some_rows_do_not_stand_for_all);
   RUN(storage_does_not_show);
   RUN(number_types_do_not_show);
   RUN(trivial_data_give_trivial_trees);
