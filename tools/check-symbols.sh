@@ -1,11 +1,13 @@
 #!/bin/sh
 # The external symbols of the engine's objects, and whether they hold anything mutable.
 #
-#   sh tools/check-symbols.sh [FOLDER]       FOLDER: the repository, default the one of this script
-#   sh tools/check-symbols.sh --self-check   shows that the check finds what it must find
+#   sh tools/check-symbols.sh [FOLDER]           FOLDER: the repository, default the one of this script
+#   sh tools/check-symbols.sh --built FOLDER     FOLDER: src/gbt of a package that was built there, where constants with
+#                                                addresses are in .data.rel.ro
+#   sh tools/check-symbols.sh --self-check       shows that the check finds what it must find
 #
 # Compiles src/gbt/**.c without assertions, as the package does (-O0 takes the least time, and leaves all calls in place
-# that an optimiser could drop), and reads the objects with nm.
+# that an optimiser could drop), and reads the objects with objdump. With --built it reads the package's own objects.
 # Allowed are symbols that another engine object defines and those of the list below. Not there, and so found: anything
 # of R, printing (printf, puts, stdout, ...), dying (abort, exit, __assert_fail), rand, and libm (exp, log, pow, ...:
 # results would depend on the machine's library). Variables that can be written to (data, bss, thread-local) are found
@@ -31,19 +33,30 @@ open64 pread64 pwrite64 stat stat64 fstat fstat64 lstat lstat64 fcntl fcntl64 fc
 mkdir rmdir link posix_fadvise posix_fadvise64
 ftruncate64 opendir readdir readdir64 closedir flock
 sigemptyset sigaddset sigpending sigismember sigwait
+LZ4_compress_default LZ4_decompress_safe ZSTD_compress ZSTD_decompress ZSTD_isError
 __popcountdi2 __cpu_model __cpu_indicator_init __stack_chk_fail _GLOBAL_OFFSET_TABLE_
 "
 
 # look_at OBJECTS...: what is wrong with them, one line each
 look_at() {
-  nm -A -P "$@" >"$work/symbols"
+  objdump -t "$@" >"$work/symbols"
   awk -v allowed="$allowed" '
     BEGIN { n = split(allowed, a, /[ \n]+/); for (i = 1; i <= n; i++) ok[a[i]] = 1 }
-    # nm -A -P: "file.o: name type value size"
-    { file = $1; sub(/:$/, "", file); sub(/^.*\/objects\//, "", file) }
-    $3 ~ /^[TtRrWV]$/ { here[$2] = 1 }
-    $3 == "U" || $3 == "w" { wants[file " " $2] = 1 }
-    $3 ~ /^[BbDdCGgSs]$/ { print "symbols: " file " holds the writable variable " $2 }
+    # "file.o:     file format ...", then lines of: value, seven flags, section, size, name
+    / file format / { file = $1; sub(/:$/, "", file); sub(/^.*\/objects\//, "", file) }
+    !/^[0-9a-f]+ ....... / { next }
+    {
+      flags = substr($0, index($0, " ") + 1, 7)
+      section = substr($0, index($0, " ") + 9)
+      sub(/[ \t].*/, "", section)
+    }
+    section == "*UND*" { wants[file " " $NF] = 1; next }
+    flags ~ /[fd]/ { next } # names of files and sections
+    section ~ /^(\.data|\.bss|\.tdata|\.tbss|\*COM\*)/ && section !~ /^\.data\.rel\.ro/ {
+      print "symbols: " file " holds the writable variable " $NF
+      next
+    }
+    flags ~ /^[gu!]/ || flags ~ /^.w/ { here[$NF] = 1 }
     END {
       for (k in wants) {
         split(k, p, " ")
@@ -114,7 +127,16 @@ if [ "${1:-}" = --self-check ]; then
   self_check
   exit
 fi
-check "${1:-$(cd "$(dirname "$0")/.." && pwd)}" >"$work/report"
+if [ "${1:-}" = --built ]; then
+  mkdir -p "$work/objects"
+  (cd "$2" && find . -name '*.c' | sort) | while read -r file; do
+    cp "$2/${file%.c}.o" "$work/objects/$(echo "${file#./}" | tr / - | sed 's/\.c$/.o/')" ||
+      echo "symbols: there is no object of $file"
+  done >"$work/report"
+  look_at "$work"/objects/*.o >>"$work/report"
+else
+  check "${1:-$(cd "$(dirname "$0")/.." && pwd)}" >"$work/report"
+fi
 cat "$work/report"
 [ -s "$work/report" ] && exit 1
 echo "symbols: $(find "$work/objects" -name '*.o' | wc -l) objects, all in order"

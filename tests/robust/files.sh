@@ -2,8 +2,8 @@
 # Model files when something goes wrong: sh tests/robust/files.sh short|long OUT
 #
 #   faults   every system call of a save and of a load fails in turn, in several ways (files/fault.c, by LD_PRELOAD)
-#   kill     kill -9 at random moments of saving: 100, long 1,000
-#   race     two writers and four readers of one file: 2,000 swaps, long 1,000,000, in memory where /dev/shm is one
+#   kill     kill -9 at random moments of saving: 50, long 1,000
+#   race     two writers and four readers of one file: 1,000 swaps, long 1,000,000, in memory where /dev/shm is one
 #   full, disk, folder, limit   a full disk, a read-only one, a read-only folder, a limit of file sizes
 #
 # A file must hold the old model or the new one, to the byte; every error must have a class of gbt; nothing may be left
@@ -17,7 +17,7 @@ mkdir -p "$work"
 figures=$work/figures
 : >"$figures"
 case "$form" in
-  short) kills=100 swaps=2000 ;;
+  short) kills=50 swaps=1000 ;;
   long) kills=1000 swaps=${GBT_SWAPS:-1000000} ;;
   *) echo "usage: sh tests/robust/files.sh short|long OUT" >&2; exit 2 ;;
 esac

@@ -30,7 +30,7 @@ case "$form" in
   short)
     start=${GBT_RANDOM_START:-$((begin / 86400))000}
     seconds=0
-    ranges="1:20 $start:$((start + 99))"
+    ranges="1:15 $start:$((start + 59))"
     ;;
   long)
     start=${GBT_RANDOM_START:-$((1000000000 + begin % 1000000000))}

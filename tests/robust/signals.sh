@@ -11,7 +11,7 @@ form=$1
 out=$(cd "$2" && pwd)
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$out/robust/signals
-tries=3
+tries=2
 if [ "$form" = long ]; then tries=${GBT_SIGNALS_TRIES:-30}; fi
 begun=$(date +%s)
 SIGNALS=$root/tests/robust/signals

@@ -6,8 +6,9 @@
 # processes: a size that ends R is named and the sweep goes on after it. See sizes/run.R; the engine alone is swept by
 # tests/native/whole/test_sizes.c, which the native steps run, and which the long form runs in its own long form here.
 #
-# short: small sizes, those around powers of two and around the constants of the sources, some between.
-# long: every number of rows from 0 to 70,000 in each form, two more neighbours and many more sizes between.
+# short: small sizes, those around powers of two, the constants of the sources, some between.
+# long: every number of rows from 0 to 70,000 in each form, the neighbours of constants, two more of all, and many more
+# sizes between.
 set -u
 form=$1
 out=$2

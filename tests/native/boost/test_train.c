@@ -85,6 +85,7 @@ static void evicted_histograms_are_built_again(void) {
   for (int variant = 0; variant < 6; variant++) {
     train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 1, 2);
     int policy = variant / 2;
+    if (test_few() && variant % 2 != policy % 2) continue;
     job.max_bin = 1000;
     job.spec.params.hist_memory = 1;
     job.spec.params.grow_policy = policy;
@@ -247,7 +248,7 @@ static void circumstances_do_not_show(void) {
   train_job job = large_job(m, valid, GBT_OBJ_LOGISTIC, 1);
   trained *a = train(&job, &plain);
   CHECK(a != NULL && a->forest->n_nodes > 60 && a->width == 2 && a->n_sparse == 5);
-  for (size_t i = 0; i < sizeof hows / sizeof hows[0]; i++) {
+  for (size_t i = 0; i < sizeof hows / sizeof hows[0]; i += test_few() ? 3 : 1) {
     trained *b = train(&job, &hows[i]);
     if (!same_trained(a, b))
       test_note("%d threads, pages of %d, simd %d", hows[i].threads, (int)hows[i].page_rows, (int)hows[i].simd);
@@ -272,7 +273,7 @@ static void circumstances_do_not_show_in_symmetric_trees(void) {
   job.spec.params.max_depth = 7;
   trained *a = train(&job, &plain);
   CHECK(a != NULL && a->forest->n_nodes == 2 * 255 && all_symmetric(a->forest));
-  for (size_t i = 0; i < sizeof hows / sizeof hows[0]; i++) {
+  for (size_t i = test_few() ? 1 : 0; i < sizeof hows / sizeof hows[0]; i += test_few() ? 3 : 1) {
     job.spec.params.hist_memory = i % 2 ? 1 : 1024;
     trained *b = train(&job, &hows[i]);
     if (!same_trained(a, b))
@@ -345,7 +346,7 @@ static void circumstances_do_not_show_with_classes(void) {
   job.spec.params.min_data_in_leaf = 20;
   job.spec.params.grad_bits = GBT_GRAD_32;
   trained *a = train(&job, &plain);
-  for (size_t i = 0; i < sizeof hows / sizeof hows[0]; i++) {
+  for (size_t i = 0; i < sizeof hows / sizeof hows[0]; i += test_few() ? 2 : 1) {
     trained *b = train(&job, &hows[i]);
     same_trained(a, b);
     trained_free(b);
@@ -375,7 +376,7 @@ static void leaves_of_many_rows_are_quantiles(void) {
   static const gbt_objective_kind losses[] = {GBT_OBJ_QUANTILE, GBT_OBJ_ABSOLUTE_ERROR, GBT_OBJ_MAPE};
   static const int8_t signs[] = {1, -1};
   const made_kind kinds[] = {MADE_BELL, MADE_FEW};
-  for (int i = 0; i < 30; i++) {
+  for (int i = test_few() ? 1 : 0; i < 30; i += test_few() ? 7 : 1) { /* 7: each size, loss and policy */
     const gbt_objective_kind loss = losses[i % 3];
     made *m = made_new((uint64_t)i + 1, sizes[i % 8], 2, kinds);
     made_response(m, loss, 1, 4);

@@ -366,7 +366,7 @@ static void writers_race(void) {
   stage s;
   enum { WRITERS = 3 };
   stage_open(&s);
-  for (int i = 0; i < 40; i++) {
+  for (int i = 0; i < (int)test_cases(40); i++) {
     const gbt_folders folders = folders_of(&s, 1 + i % 2);
     const writing own = writing_of(&s, folders.n, i, 0);
     port_child child[WRITERS];

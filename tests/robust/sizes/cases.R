@@ -175,15 +175,15 @@ chunks_of <- function(n) { # rounds between two lines of the log
 
 # low, high, dense: see sizes_of() of run.R.
 sweeps <- list(
-  rows_matrix = list(fn = rows_of(head_matrix), short = c(0, 70000, 60), long = c(0, 1048578, 70000),
+  rows_matrix = list(fn = rows_of(head_matrix), short = c(0, 70000, 40), long = c(0, 1048578, 70000),
                      cuda = c(1, 300, 3)),
-  rows_frame = list(fn = rows_of(head_frame), short = c(0, 70000, 60), long = c(0, 1048578, 70000),
+  rows_frame = list(fn = rows_of(head_frame), short = c(0, 70000, 40), long = c(0, 1048578, 70000),
                     cuda = c(1, 300, 3)),
-  rows_sparse = list(fn = rows_of(head_sparse), short = c(0, 70000, 60), long = c(0, 1048578, 70000),
+  rows_sparse = list(fn = rows_of(head_sparse), short = c(0, 70000, 40), long = c(0, 1048578, 70000),
                      cuda = c(1, 300, 3)),
   share = list(fn = share_of, short = c(0, 70000, 40), long = c(0, 400000, 20000)),
   valid_rows = list(fn = valid_rows, short = c(0, 70000, 40), long = c(0, 400000, 20000), cuda = c(1, 70, 1)),
-  predicted_rows = list(fn = predicted_rows, short = c(0, 70000, 100), long = c(0, 1048578, 20000), cuda = c(1, 70, 1)),
+  predicted_rows = list(fn = predicted_rows, short = c(0, 70000, 40), long = c(0, 1048578, 20000), cuda = c(1, 70, 1)),
   columns_matrix = list(fn = columns_of(function(x) x), short = c(1, 1100, 40), long = c(1, 131074, 2000),
                         cuda = c(1, 70, 1)),
   columns_frame = list(fn = columns_of(as_frame), short = c(1, 1100, 40), long = c(1, 66000, 2000)),

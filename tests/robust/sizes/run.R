@@ -17,14 +17,15 @@ options(gbt.device = device)
 source(file.path(here, "cases.R"), encoding = "UTF-8")
 hang_after <- 300 # seconds for one size on a machine that has other work
 
-# All from low to dense, the neighbours of powers of two and of constants, some between, the same in every run.
+# All from low to dense, powers of two with their neighbours, constants, some between, the same in every run. The
+# neighbours of constants in the long form alone: the engine by itself has them in ../../native/whole/test_sizes.c.
 sizes_of <- function(low, high, dense) {
   reach <- if (long) -2:2 else -1:1
   powers <- 2^(0:24)
   between <- floor(powers * (1 + outer(seq_along(powers), seq_len(if (long) 20 else 1), function(i, k) {
     (i * 7919 + k * 104729) %% 10007 / 10007
   })))
-  n <- c(low:dense, outer(c(powers, constants), reach, `+`), between)
+  n <- c(low:dense, outer(powers, reach, `+`), if (long) outer(constants, reach, `+`) else constants, between)
   sort(unique(n[n >= low & n <= high]))
 }
 

@@ -191,7 +191,8 @@ static void limits_are_kept(void) {
     const int64_t most = (int64_t)(try_limit(&job, cpu, 0, seen) >> 20) + 1, step = most / 24 + 1;
     CHECK(seen[CU_ALL_CODES] == 1);
     seen[CU_ALL_CODES] = 0; /* what has room without a limit is to have room under one of as many bytes, too */
-    for (int64_t mb = most; mb > 0 && n_short < 3; mb -= step) n_short += try_limit(&job, cpu, mb, seen) == 0;
+    for (int64_t mb = most; mb > 0 && n_short < (test_few() ? 1 : 3); mb -= step)
+      n_short += try_limit(&job, cpu, mb, seen) == 0;
     CHECK(seen[CU_ALL_CODES] > 0 && seen[CU_TRAIN_CODES] > 0 && seen[CU_SOME_CODES] > 0 && n_short > 0);
     test_note("growth %d: %d, %d, %d times; %d times none; %lld MB at most, steps of %lld", g, seen[CU_ALL_CODES],
               seen[CU_TRAIN_CODES], seen[CU_SOME_CODES], n_short, (long long)most, (long long)step);
@@ -256,7 +257,7 @@ static void budgets_of_files_are_kept(void) {
     int opened;
     trained *cpu = train(&job, &how);
     const store_kind before = stores_use(STORE_FILE);
-    for (size_t k = 4; k < N_PLACES; k += 3 + (size_t)i) { /* first all codes on the host */
+    for (size_t k = 4; k < N_PLACES; k += (test_few() ? 6 : 3) + (size_t)i) { /* first all codes on the host */
       CHECK(train_there(&job, everywhere[k], cpu, &opened, &err) == GBT_OK);
       const int all = everywhere[k].codes == CU_SOME_CODES && everywhere[k].hooks.less_device == 100 &&
                       everywhere[k].hooks.less_host == 0;
@@ -343,7 +344,7 @@ static void failing_reads_are_told(void) {
   for (int c = 0; c < COLS; c++) kinds[c] = MADE_BELL;
   made *data = made_new(7, 4000, 12, kinds);
   made_response(data, GBT_OBJ_LOGISTIC, 1, 7);
-  train_job job = job_make(data, GBT_OBJ_LOGISTIC, 1, 3);
+  train_job job = job_make(data, GBT_OBJ_LOGISTIC, 1, test_few() ? 2 : 3);
   const placed nowhere = at(CU_SOME_CODES, 0, 0, 100);
   const store_kind before = stores_use(STORE_FILE_2);
   gbt_error err;

@@ -90,7 +90,7 @@ static int64_t next_size(int64_t rows) {
 static void every_number_of_rows(void) {
   const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_FEW, MADE_BELL, MADE_BELL};
   const train_how how = {1, 0, GBT_SIMD_AUTO, NULL};
-  for (int64_t rows = 1; rows <= 2050; rows = next_size(rows + (test_few() && rows < 509 ? 6 : 0))) {
+  for (int64_t rows = 1; rows <= 2050; rows = next_size(rows + (test_few() && rows < 509 ? 12 : 0))) {
     begin(rows % 2 ? "2" : "3");
     made *m = made_new((uint64_t)rows, rows, 5, kinds);
     made_response(m, GBT_OBJ_LOGISTIC, 1, (uint64_t)rows + 9);
