@@ -8,8 +8,8 @@
 
 gbt_status cpu_hist_pool_open(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   for (int32_t g = 0; g < be->layout->n_groups; g++) be->pool.n_columns += (uint64_t)be->layout->group[g].n_feats;
-  be->pool.skips = gbt_policy_one_split(gbt_policy_of(be->params)) && be->layout->n_sparse == 0 &&
-                   gbt_comm_is_single(ctx) && gbt_pages_stay(be->data[0]->pages);
+  be->pool.skips = (gbt_policy_one_split(gbt_policy_of(be->params)) || be->together.n == 0) &&
+                   be->layout->n_sparse == 0 && gbt_comm_is_single(ctx) && gbt_pages_stay(be->data[0]->pages);
   for (int32_t f = 0; f < be->n_features; f++) be->pool.any_counts |= be->split.plan[f].counts;
   if (!be->pool.any_counts || cpu_all_rows(be) <= (int64_t)UINT32_MAX) return GBT_OK;
   return gbt_fail_on(err, GBT_E_UNSUPPORTED, "min_data_in_leaf",

@@ -71,7 +71,7 @@ void cpu_hist_release_searched(struct cpu_backend *be, int32_t node);
 int cpu_hist_kept(const struct cpu_backend *be, int32_t depth);
 
 /* Whether the children of a node, which are to be searched, have so few rows that they go without histograms: they are
- * searched by their rows, see cpu_split_layer.c. So are all nodes below them. */
+ * searched by their rows, see cpu_split_rows.c and cpu_split_layer.c. So are all nodes below them. */
 int cpu_hist_skipped(const struct cpu_backend *be, int32_t parent);
 
 #endif

@@ -6,6 +6,7 @@
 #define KERNEL(name) scalar_##name
 #define KERNEL_NAME "scalar"
 #define LAYER_GAINS cpu_layer_gains
+#define LIST_CUTS cpu_list_cuts
 #include "cpu_kernels_body.h"
 #undef TARGET
 #undef KERNEL
@@ -16,9 +17,11 @@
 
 #if !(defined(_WIN32) && !defined(__clang__)) /* vectors on the stack, see base/look_up.h */
 #define LAYER_GAINS_AVX512 cpu_layer_gains_masked
-#include "cpu_layer_gains_masked.h"
+#define LIST_CUTS_AVX512 cpu_list_cuts_masked
+#include "cpu_cut_list_masked.h"
 #else
 #define LAYER_GAINS_AVX512 cpu_layer_gains
+#define LIST_CUTS_AVX512 cpu_list_cuts
 #endif
 
 #define TARGET __attribute__((target("avx2")))
@@ -33,7 +36,9 @@
 #define KERNEL(name) avx512_##name
 #define KERNEL_NAME "avx512"
 #undef LAYER_GAINS
+#undef LIST_CUTS
 #define LAYER_GAINS LAYER_GAINS_AVX512
+#define LIST_CUTS LIST_CUTS_AVX512
 #include "cpu_kernels_body.h"
 #undef TARGET
 #undef KERNEL

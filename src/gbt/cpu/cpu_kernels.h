@@ -10,6 +10,7 @@
 #include "../math/sampling.h"
 #include "../objective/objective.h"
 #include "../tree/contest.h"
+#include "cpu_cut_list.h"
 #include "cpu_layer_gains.h"
 
 #define CPU_BLOCK 512 /* rows of a gradient block: its arrays stay in L1 */
@@ -61,6 +62,9 @@ typedef struct cpu_kernels {
 
   /* gbt_rate_free of n splits with left sums gl, hl. */
   void (*gains)(int32_t n, const double *gl, const double *hl, const gbt_rated *rated, gbt_reg reg, double *gain);
+
+  /* cpu_list_cuts() of n_bins > 0 bins. */
+  int32_t (*list_cuts)(int32_t n_bins, const cpu_cut_list *to);
 
   /* Adds the gains of the cuts after each of n codes of a node to right[n] and, where it is not NULL, left[n]. */
   void (*layer_gains)(int32_t n, const cpu_layer_codes *codes, const gbt_rated *rated, gbt_reg reg, double floor,

@@ -1,5 +1,5 @@
-/* Included by cpu_kernels.c once per instruction set, with TARGET, KERNEL(name), KERNEL_NAME and LAYER_GAINS defined,
- * which is a version of cpu_layer_gains(). No include guard. */
+/* Included by cpu_kernels.c once per instruction set, with TARGET, KERNEL(name), KERNEL_NAME and LAYER_GAINS and
+ * LIST_CUTS defined, which are versions of cpu_layer_gains() and cpu_list_cuts(). No include guard. */
 
 TARGET static void KERNEL(gradients)(const gbt_objective *objective, int32_t n, const double *score,
                                      const double *label, double *g, double *h) {
@@ -187,6 +187,11 @@ TARGET static void KERNEL(gains)(int32_t n, const double *gl, const double *hl, 
   for (int32_t i = 0; i < n; i++) gain[i] = gbt_rate_free(&node, gl[i], hl[i], reg);
 }
 
+TARGET static int32_t KERNEL(list_cuts)(int32_t n_bins, const cpu_cut_list *to) {
+  const cpu_cut_list list = *to;
+  return list.both ? LIST_CUTS(n_bins, &list, 1) : LIST_CUTS(n_bins, &list, 0);
+}
+
 TARGET static void KERNEL(layer_gains)(int32_t n, const cpu_layer_codes *codes, const gbt_rated *rated, gbt_reg reg,
                                        double floor, double *right, double *left) {
   const gbt_rated node = *rated;
@@ -239,6 +244,7 @@ static const cpu_kernels KERNEL(table) = {.name = KERNEL_NAME,
                                           .rest = KERNEL(rest),
                                           .unfix = KERNEL(unfix),
                                           .gains = KERNEL(gains),
+                                          .list_cuts = KERNEL(list_cuts),
                                           .layer_gains = KERNEL(layer_gains),
                                           .standings = KERNEL(standings),
                                           .first_largest = KERNEL(first_largest)};

@@ -30,6 +30,16 @@ MASKED_FN __mmask8 masked_valid(int32_t n) { return (__mmask8)(n < MASKED_BLOCK 
 /* Twice as many lanes: those of pairs. */
 MASKED_FN __mmask8 masked_pairs(uint32_t valid) { return masked_valid(2 * __builtin_popcount(valid)); }
 
+/* The sums of the codes in `valid` of a block, g apart from h. */
+MASKED_FN void masked_load(const int64_t *pair, __mmask8 valid, __m512i *g, __m512i *h) {
+  const __m512i even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
+  const __m512i odd = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
+  const __m512i a = _mm512_maskz_loadu_epi64(masked_pairs(valid & 15u), pair);
+  const __m512i b = _mm512_maskz_loadu_epi64(masked_pairs(valid >> 4), pair + MASKED_BLOCK);
+  *g = _mm512_permutex2var_epi64(a, even, b);
+  *h = _mm512_permutex2var_epi64(a, odd, b);
+}
+
 /* Compresses the block at `at` to its codes in `valid` and appends these to the chunk. Packed: only g. */
 MASKED_FN void masked_close_up(const cpu_layer_codes *c, int32_t at, __mmask8 valid, int32_t block, masked_chunk *to,
                                int packed) {
@@ -39,12 +49,8 @@ MASKED_FN void masked_close_up(const cpu_layer_codes *c, int32_t at, __mmask8 va
     filled = _mm512_test_epi64_mask(both, both);
     _mm512_storeu_si512(to->g + to->n, _mm512_maskz_compress_epi64(filled, both));
   } else {
-    const __m512i even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
-    const __m512i odd = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
-    const int64_t *pair = &c->sum[at].g;
-    const __m512i a = _mm512_maskz_loadu_epi64(masked_pairs(valid & 15u), pair);
-    const __m512i b = _mm512_maskz_loadu_epi64(masked_pairs(valid >> 4), pair + MASKED_BLOCK);
-    const __m512i g = _mm512_permutex2var_epi64(a, even, b), h = _mm512_permutex2var_epi64(a, odd, b);
+    __m512i g, h;
+    masked_load(&c->sum[at].g, valid, &g, &h);
     const __m512i any = _mm512_or_si512(g, h);
     filled = _mm512_test_epi64_mask(any, any);
     _mm512_storeu_si512(to->g + to->n, _mm512_maskz_compress_epi64(filled, g));

@@ -31,6 +31,7 @@ gbt_status cpu_scratch_acc(cpu_backend *be, cpu_scratch *s, gbt_error *err) {
 gbt_status cpu_scratch_ready(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   size_t cap = (size_t)be->scratch.n, codes = be->scratch.max_codes;
   if (codes < CPU_SPLIT_FEATS) codes = CPU_SPLIT_FEATS;
+  codes += CPU_LIST_SLACK;
   GBT_ASSERT(ctx->n_threads >= 1 && be->scratch.max_codes > 0 && be->hist.acc_slots > 0);
   if (ctx->n_threads <= be->scratch.n) return GBT_OK;
   GBT_TRY(gbt_mem_grow(&be->mem, &be->scratch.of, &cap, (size_t)ctx->n_threads, sizeof *be->scratch.of, err));
@@ -47,6 +48,7 @@ gbt_status cpu_scratch_ready(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
     GBT_TRY(gbt_mem_array(&be->mem, codes, sizeof *s->ratio, &s->ratio, err));
     GBT_TRY(gbt_mem_array(&be->mem, codes, sizeof *s->sum, &s->sum, err));
     GBT_TRY(gbt_mem_array(&be->mem, codes, sizeof *s->rows, &s->rows, err));
+    GBT_TRY(gbt_mem_array(&be->mem, codes, sizeof *s->part, &s->part, err));
     GBT_TRY(gbt_mem_array(&be->mem, CPU_SPLIT_FEATS, sizeof *s->rest, &s->rest, err));
     size_t block = (size_t)CPU_BLOCK * (2 + (size_t)be->n_outputs);
     GBT_TRY(gbt_mem_array(&be->mem, block, sizeof *s->block, &s->block, err));
@@ -67,7 +69,7 @@ void cpu_scratch_close(cpu_backend *be) {
     cpu_scratch *s = &be->scratch.of[t];
     void *blocks[] = {s->acc, s->count, s->g,    s->h,     s->gain, s->level, s->ratio,
                       s->sum, s->rest,  s->rows, s->block, s->gh,   s->mark,  s->side,
-                      s->page_row, s->sums, s->tried};
+                      s->page_row, s->sums, s->tried, s->part};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&be->mem, blocks[i]);
   }
   gbt_mem_free(&be->mem, be->scratch.of);

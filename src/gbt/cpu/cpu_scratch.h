@@ -14,12 +14,14 @@ struct cpu_backend;
 typedef struct cpu_scratch {
   gbt_sum *acc;           /* accumulators of one strip, CPU_GROUP_ACC apart, of a group or of the sparse part */
   uint32_t *count;        /* the same */
-  double *g, *h, *gain;   /* max_codes each, CPU_SPLIT_FEATS at least: prefix sums and gains of one feature */
+  double *g, *h, *gain;   /* max_codes and CPU_LIST_SLACK, CPU_SPLIT_FEATS at least: prefix sums and gains of one
+                             feature */
   uint32_t *level;        /* as many: categories in order */
   double *ratio;          /* as many */
   gbt_sum *sum;           /* as many: sums of one feature */
   int32_t *rest;          /* CPU_SPLIT_FEATS: features that are not searched together with others */
   int64_t *rows;          /* as many: prefix counts */
+  int64_t *part;          /* as many: see cpu_list_cuts */
   double *block;          /* g, h and the probabilities of a block of rows: (2 + n_outputs) x CPU_BLOCK */
   gbt_gh32 *gh;           /* CPU_HIST_BLOCK: gradients of rows that are not neighbours, of either size */
   uint32_t *page_row;     /* CPU_HIST_BLOCK: rows as pages have them, where they have them elsewhere */

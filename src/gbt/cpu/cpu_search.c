@@ -5,7 +5,7 @@
 
 #include "cpu_hist_kernels.h"
 
-/* A sparse feature's packed sums, see cpu_hist_sparse.c. */
+/* Packed sums, see cpu_hist_kernels.h. */
 static const gbt_sum *unpack(const cpu_search *in, gbt_sum *to) {
   for (uint32_t s = 0; s < in->n_slots; s++) to[s] = cpu_unpack(in->both[s]);
   return to;
@@ -76,5 +76,6 @@ void cpu_search_feature(const cpu_backend *be, int32_t feat, cpu_scratch *scratc
   in->sign = be->fr.policy.monotone ? be->fr.policy.monotone[feat] : 0;
   if (in->both == NULL) return;
   in->sum = NULL;
-  if (place->group < 0 && be->cuts->schema->feat[feat].type == GBT_CATEGORICAL) in->sum = unpack(in, scratch->sum);
+  const int by_layer = place->group >= 0 && gbt_policy_one_split(be->fr.policy.kind); /* reads packed sums */
+  if (!by_layer && be->cuts->schema->feat[feat].type == GBT_CATEGORICAL) in->sum = unpack(in, scratch->sum);
 }

@@ -1,5 +1,6 @@
 /* The best split of every fresh node: tasks are (node, run of features), the best of a node is then picked in feature
- * order. Numeric features in cpu_split_num.c, categorical ones in cpu_split_cat.c. */
+ * order. Numeric features in cpu_split_num.c, categorical ones in cpu_split_cat.c, nodes without histograms in
+ * cpu_split_rows.c. */
 #include "cpu_split_impl.h"
 
 #include <string.h>
@@ -27,7 +28,8 @@ gbt_status cpu_split_open(cpu_backend *be, gbt_error *err) {
 
 void cpu_split_close(cpu_backend *be) {
   cpu_splits *split = &be->split;
-  void *blocks[] = {split->tree_feats, split->node_feats, split->drawn, split->found, split->plan, split->single};
+  void *blocks[] = {split->tree_feats, split->node_feats, split->drawn, split->found, split->plan, split->single,
+                    split->by_rows};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&be->mem, blocks[i]);
 }
 
@@ -50,6 +52,16 @@ static void search_feature(cpu_backend *be, int32_t feat, cpu_search *in, cpu_sc
     cpu_search_numeric(be, in, scratch, best);
 }
 
+void cpu_search_features(cpu_backend *be, cpu_search *in, const int32_t *feats, int32_t n, cpu_scratch *scratch,
+                         gbt_split *best) {
+  for (int32_t k = 0; k < n; k++) {
+    gbt_split own = {.kind = GBT_SPLIT_NONE};
+    search_feature(be, feats[k], in, scratch, be->split.contests ? &own : best);
+    if (gbt_contest_admits(&in->contest, &own, in->min_gain) && gbt_contest_beats(&in->contest, &own, best))
+      *best = own;
+  }
+}
+
 /* The best of all runs of features for a node. */
 static gbt_split best_of_runs(const cpu_backend *be, const gbt_grow_node *node, const gbt_split *found, int32_t n) {
   gbt_split best = {.kind = GBT_SPLIT_NONE};
@@ -66,17 +78,14 @@ static void split_task(void *arg, int64_t task, int thread) {
   cpu_backend *be = job->be;
   cpu_scratch *scratch = &be->scratch.of[thread];
   int64_t i = task / job->n_runs, run = task % job->n_runs, beg = run * job->run_feats;
+  if (be->fr.node[job->node[i]].hist < 0) return; /* cpu_search_by_rows */
   const int32_t *feats = job->feats + (size_t)i * job->stride;
   gbt_split best = {.kind = GBT_SPLIT_NONE};
   int64_t end = beg + job->run_feats < job->n_feats[i] ? beg + job->run_feats : job->n_feats[i];
   cpu_search in;
   cpu_search_node(be, &be->fr.node[job->node[i]], &in);
   int32_t n_rest = end > beg ? cpu_search_singles(be, &in, feats + beg, (int32_t)(end - beg), scratch, &best) : 0;
-  for (int32_t k = 0; k < n_rest; k++) {
-    gbt_split own = {.kind = GBT_SPLIT_NONE};
-    search_feature(be, scratch->rest[k], &in, scratch, be->split.contests ? &own : &best);
-    if (gbt_contest_admits(&in.contest, &own, in.min_gain) && gbt_contest_beats(&in.contest, &own, &best)) best = own;
-  }
+  cpu_search_features(be, &in, scratch->rest, n_rest, scratch, &best);
   be->split.found[task] = best;
 }
 
@@ -142,6 +151,7 @@ static void set_task(void *arg, int64_t task, int thread) {
   if (split->kind != GBT_SPLIT_SET || (be->ranks.on && !be->ranks.owns[split->feat])) return;
   cpu_search in;
   cpu_search_node(be, node, &in);
+  if (node->hist < 0) cpu_hist_group(&job->span, node, be->layout->place[split->feat].group, &be->scratch.of[thread]);
   cpu_search_feature(be, split->feat, &be->scratch.of[thread], &in);
   cpu_set_bits(&in, &be->scratch.of[thread], split, be->fr.sets + node->set_beg);
 }
@@ -157,6 +167,29 @@ static void take_sets(const cpu_split_job *job, size_t n) {
   }
 }
 
+typedef struct set_job {
+  cpu_split_job *job;
+  int64_t n;
+  double ns;
+} set_job;
+
+/* See gbt_pages_fn. */
+static gbt_status set_span(void *arg, gbt_ctx *ctx, const gbt_page_span *pages, gbt_error *err) {
+  const set_job *sets = arg;
+  sets->job->span = cpu_span_of(sets->job->be, pages);
+  return cpu_parallel(ctx, sets->n, sets->ns, set_task, sets->job, err);
+}
+
+/* Nodes without histograms are read, so this is a pass then. */
+static gbt_status fill_sets(gbt_ctx *ctx, cpu_split_job *job, size_t n, double codes, gbt_error *err) {
+  cpu_backend *be = job->be;
+  set_job sets = {job, (int64_t)n, 10.0 * codes};
+  int by_rows = 0;
+  for (size_t i = 0; i < n; i++) by_rows |= be->fr.node[job->node[i]].hist < 0;
+  if (by_rows) return cpu_train_pass(ctx, be, set_span, &sets, err);
+  return cpu_parallel(ctx, sets.n, sets.ns, set_task, job, err);
+}
+
 static gbt_status keep_sets(gbt_ctx *ctx, cpu_split_job *job, size_t n, gbt_error *err) {
   cpu_backend *be = job->be;
   const size_t beg = be->fr.n_set_words;
@@ -169,7 +202,7 @@ static gbt_status keep_sets(gbt_ctx *ctx, cpu_split_job *job, size_t n, gbt_erro
   if (codes > 0.0 && cpu_ranks_set_of(be, 0, n) != NULL) {
     take_sets(job, n);
   } else if (codes > 0.0) {
-    GBT_TRY(cpu_parallel(ctx, (int64_t)n, 10.0 * codes, set_task, job, err));
+    GBT_TRY(fill_sets(ctx, job, n, codes, err));
     GBT_TRY(cpu_ranks_share_sets(ctx, be, beg, be->fr.n_set_words, err));
   }
   for (size_t i = 0; i < n && be->fr.n_set_words > beg; i++) {
@@ -189,8 +222,11 @@ gbt_status cpu_find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
   size_t n;
   GBT_TRY(cpu_list_features(ctx, be, &job, &n, err));
   const size_t n_tasks = n * (size_t)job.n_runs;
-  double ns = 3.0 * (double)n * be->layout->n_slots;
-  GBT_TRY(cpu_parallel(ctx, (int64_t)n_tasks, ns, split_task, &job, err));
+  size_t n_hists = 0;
+  for (size_t i = 0; i < n; i++) n_hists += be->fr.node[job.node[i]].hist >= 0;
+  double ns = 3.0 * (double)n_hists * be->layout->n_slots;
+  if (n_hists > 0) GBT_TRY(cpu_parallel(ctx, (int64_t)n_tasks, ns, split_task, &job, err));
+  if (n_hists < n) GBT_TRY(cpu_search_by_rows(ctx, be, &job, n, err));
   for (size_t i = 0; i < n; i++) {
     gbt_grow_node *node = &be->fr.node[job.node[i]];
     node->split = best_of_runs(be, node, be->split.found + i * (size_t)job.n_runs, job.n_runs);

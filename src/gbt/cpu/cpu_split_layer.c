@@ -23,6 +23,7 @@
 
 #include "../base/clock.h"
 #include "cpu_layer_impl.h"
+#include "cpu_split_impl.h"
 
 #define LAYER_CELLS (1 << 20) /* nodes x codes of a task */
 #define GROUP_PARTS 4         /* tasks of a group, at most: each adds up the same rows */
@@ -149,20 +150,6 @@ static void search_group(void *arg, int64_t task, int thread) {
   }
 }
 
-/* The layer's features group by group, ascending in each. */
-static void put_by_group(cpu_backend *be) {
-  cpu_layer *layer = &be->layer;
-  const gbt_place *place = be->layout->place;
-  int32_t *end = layer->group_beg + 1; /* of the group before, until it has been filled */
-  memset(layer->group_beg, 0, ((size_t)be->layout->n_groups + 1) * sizeof *layer->group_beg);
-  for (int32_t k = 0; k < layer->n_feats; k++) {
-    GBT_ASSERT(place[layer->feats[k]].group >= 0);
-    if (place[layer->feats[k]].group + 1 < be->layout->n_groups) end[place[layer->feats[k]].group + 1]++;
-  }
-  for (int32_t g = 1; g < be->layout->n_groups; g++) end[g] += end[g - 1];
-  for (int32_t k = 0; k < layer->n_feats; k++) layer->by_group[end[place[layer->feats[k]].group]++] = layer->feats[k];
-}
-
 /* Nodes of which some have no histogram. See gbt_pages_fn. */
 static gbt_status search_span(void *arg, gbt_ctx *ctx, const gbt_page_span *pages, gbt_error *err) {
   layer_job *job = arg;
@@ -226,7 +213,8 @@ gbt_status cpu_layer_search(gbt_ctx *ctx, cpu_backend *be, gbt_error *err) {
   int by_rows = 0;
   for (int32_t i = 0; i < n && !by_rows; i++) by_rows = be->fr.node[be->split.node_feats[i]].hist < 0;
   GBT_ASSERT(!by_rows || be->pool.skips);
-  if (by_rows) put_by_group(be);
+  if (by_rows)
+    cpu_features_by_group(be, be->layer.feats, be->layer.n_feats, be->layer.group_beg, be->layer.by_group);
   const uint32_t task_feats = by_rows ? GBT_GROUP_MAX : (uint32_t)feats_of_task(be);
   const int32_t step = (int32_t)(LAYER_CELLS / (task_feats * be->scratch.max_codes)) + 1;
   for (int32_t beg = 0; beg < n; beg += step)

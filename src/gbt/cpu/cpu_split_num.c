@@ -100,26 +100,15 @@ static void add_up(const cpu_search *in, int32_t n, cpu_scratch *s) {
   }
 }
 
-/* list_bins and add_up in one pass for the usual case: dense, not packed, rows not counted. */
-static bins list_dense(const cpu_search *in, cpu_scratch *s, gbt_sum *miss) {
-  const gbt_sum *sum = in->sum;
-  const double unit_g = in->unit.g, unit_h = in->unit.h;
-  int32_t n = 0, n_filled = 0, n_bins = in->n_bins;
-  gbt_sum run = {0, 0};
-  for (int32_t i = 0; i < n_bins; i++) { /* an empty bin's place is taken by the next one */
-    int filled = (sum[i].g != 0) | (sum[i].h != 0);
-    run.g += sum[i].g;
-    run.h += sum[i].h;
-    s->level[n] = (uint32_t)i;
-    s->sum[n] = run;
-    s->g[n] = (double)run.g * unit_g;
-    s->h[n] = (double)run.h * unit_h;
-    n_filled += filled;
-    n += filled | (i == 0);
-  }
-  *miss = in->n_slots > (uint32_t)n_bins ? sum[n_bins] : (gbt_sum){0, 0};
-  GBT_ASSERT(run.g + miss->g == in->node->sum.g && run.h + miss->h == in->node->sum.h); /* every row is in a bin */
-  return (bins){.n = n, .n_filled = n_filled, .total = run};
+/* list_bins and add_up in one pass for the usual case: all bins have slots, and rows are not counted. */
+static bins list_dense(const cpu_backend *be, const cpu_search *in, cpu_scratch *s, gbt_sum *miss) {
+  const cpu_cut_list to = {in->sum, in->both, in->unit, s->level, s->sum, s->g, s->h, s->rows, s->part};
+  const int32_t n = be->kernels->list_cuts(in->n_bins, &to);
+  const int empty = s->sum[0].g == 0 && s->sum[0].h == 0;
+  const gbt_sum total = s->sum[n - 1];
+  *miss = in->n_slots > (uint32_t)in->n_bins ? cpu_search_sum(in, (uint32_t)in->n_bins) : (gbt_sum){0, 0};
+  GBT_ASSERT(total.g + miss->g == in->node->sum.g && total.h + miss->h == in->node->sum.h); /* every row is in a bin */
+  return (bins){.n = n, .n_filled = n - empty, .total = total};
 }
 
 /* Gains of the n cuts in scratch->g, h; -1 where a child has too few rows. */
@@ -205,8 +194,8 @@ static void search_one_cut(const cpu_search *in, const cpu_scratch *scratch, int
 void cpu_search_numeric(const cpu_backend *be, const cpu_search *in, cpu_scratch *scratch, gbt_split *best) {
   gbt_sum miss;
   int64_t miss_rows = 0;
-  int usual = in->zero_bin < 0 && !in->both && !in->count;
-  bins b = usual ? list_dense(in, scratch, &miss) : list_bins(in, scratch, &miss, &miss_rows);
+  int usual = in->zero_bin < 0 && !in->count;
+  bins b = usual ? list_dense(be, in, scratch, &miss) : list_bins(in, scratch, &miss, &miss_rows);
   int missing = miss.g != 0 || miss.h != 0 || miss_rows > 0;
   if (b.n_filled == 0 && !missing) return; /* all rows are in the zero bin */
   if (!usual) add_up(in, b.n, scratch);

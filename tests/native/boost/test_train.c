@@ -313,6 +313,38 @@ static void nodes_without_histograms_equal_the_twin(void) {
   made_free(m);
 }
 
+/* The same where nodes are split one by one: sets of levels, features drawn by node, noise, cuts drawn at random. */
+static void nodes_without_histograms_are_split_alone(void) {
+  static const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_LEVELS, MADE_FEW, MADE_HOLED, MADE_LEVELS, MADE_BELL};
+  const train_how hows[] = {{1, 0, GBT_SIMD_AUTO, NULL}, {8, 0, GBT_SIMD_SCALAR, NULL}, {3, 70, GBT_SIMD_AVX2, NULL}};
+  for (int variant = 0; variant < 8; variant++) {
+    const int32_t rows = variant % 2 ? 1500 : 257;
+    made *m = made_new(41 + (uint64_t)variant, rows, sizeof kinds / sizeof kinds[0], kinds);
+    made_response(m, GBT_OBJ_LOGISTIC, 1, 42);
+    train_job job = job_make(m, GBT_OBJ_LOGISTIC, 1, 2);
+    gbt_params *params = &job.spec.params;
+    job.max_bin = variant == 1 ? 1000 : 200; /* two bytes a code, or one */
+    params->grow_policy = variant % 2 ? GBT_LOSSGUIDE : GBT_DEPTHWISE;
+    params->max_depth = 7;
+    params->max_leaves = variant % 2 ? 60 : 0;
+    params->min_child_weight = 0.0;
+    params->max_cat_onehot = variant == 7 ? 1000 : 4;
+    params->min_data_in_leaf = variant == 2 || variant == 3 ? 3 : 1;
+    params->grad_bits = variant == 4 ? GBT_GRAD_32 : GBT_GRAD_16;
+    params->colsample_bynode = variant == 5 || variant == 2 ? 0.5 : 1.0;
+    params->random_strength = variant == 6 ? 1.0 : 0.0;
+    params->extra_trees = variant == 3;
+    trained *a = train_naively(&job);
+    for (size_t i = 0; i < sizeof hows / sizeof hows[0]; i++) {
+      trained *b = train(&job, &hows[i]);
+      if (!same_trained(a, b)) test_note("variant %d, %d threads", variant, hows[i].threads);
+      trained_free(b);
+    }
+    trained_free(a);
+    made_free(m);
+  }
+}
+
 /* With one node a layer, the layer's split is the node's: numbers and one level against the rest. */
 static void one_layer_is_one_node(void) {
   const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_FEW, MADE_LEVELS, MADE_HOLED, MADE_ZEROS};
@@ -554,6 +586,7 @@ void suite_train(void) {
   RUN(circumstances_do_not_show);
   RUN(circumstances_do_not_show_in_symmetric_trees);
   RUN(nodes_without_histograms_equal_the_twin);
+  RUN(nodes_without_histograms_are_split_alone);
   RUN(one_layer_is_one_node);
   RUN(circumstances_do_not_show_with_classes);
   RUN(large_trainings_equal_the_twin);

@@ -520,6 +520,45 @@ static void layer_gains_equal_formulas(void) {
   free(sum), free(both), free(start);
 }
 
+/* Places behind the list that may be written: CPU_LIST_SLACK. */
+static void list_cuts_equals_a_loop(void) {
+  test_rng rng = {64};
+  const size_t most = MOST_CODES + CPU_LIST_SLACK;
+  gbt_sum *sum = calloc(MOST_CODES, sizeof *sum), *want_run = calloc(most, sizeof *want_run);
+  gbt_sum *run = calloc(most, sizeof *run);
+  int64_t *both = calloc(MOST_CODES, sizeof *both), *part[2] = {calloc(most, 8), calloc(most, 8)};
+  uint32_t *want_level = calloc(most, sizeof *want_level), *level = calloc(most, sizeof *level);
+  double *want[2] = {calloc(most, 8), calloc(most, 8)}, *got[2] = {calloc(most, 8), calloc(most, 8)};
+  for (int32_t n = 0; n >= 0; n = next_length(n)) {
+    for (int c = 0; c < 6 && n > 0; c++) {
+      draw_codes(&rng, n, sum, both);
+      for (int32_t i = 0; i < n && c == 5; i++) sum[i] = (gbt_sum){0, 0}, both[i] = 0;
+      const gbt_units unit = {0.001 + test_unit(&rng), 0.001 + test_unit(&rng)};
+      size_t m = 0;
+      gbt_sum all = {0, 0};
+      for (int32_t i = 0; i < n; i++) {
+        all.g += sum[i].g, all.h += sum[i].h;
+        if (i > 0 && sum[i].g == 0 && sum[i].h == 0) continue;
+        want_level[m] = (uint32_t)i;
+        want_run[m] = all;
+        want[0][m] = (double)all.g * unit.g;
+        want[1][m++] = (double)all.h * unit.h;
+      }
+      for (int s = 0; s <= last_table(); s++)
+        for (int packed = 0; packed < 2; packed++) {
+          const cpu_cut_list to = {packed ? NULL : sum, packed ? both : NULL, unit, level, run, got[0], got[1], part[0],
+                                   packed ? NULL : part[1]};
+          CHECK_EQ_I64(table_at(s)->list_cuts(n, &to), (int64_t)m);
+          CHECK_EQ_BYTES(level, want_level, m * sizeof *level);
+          CHECK_EQ_BYTES(run, want_run, m * sizeof *run);
+          for (int k = 0; k < 2; k++) CHECK_EQ_BYTES(got[k], want[k], m * sizeof *got[k]);
+        }
+    }
+  }
+  for (int k = 0; k < 2; k++) free(want[k]), free(got[k]), free(part[k]);
+  free(sum), free(both), free(want_run), free(run), free(want_level), free(level);
+}
+
 static void first_largest_equals_a_loop(void) {
   test_rng rng = {62};
   double *gain = calloc(MOST_CODES, sizeof *gain);
@@ -585,6 +624,7 @@ void suite_cpu(void) {
   RUN(fixed_point_equals_formulas);
   RUN(gains_equal_formulas);
   RUN(layer_gains_equal_formulas);
+  RUN(list_cuts_equals_a_loop);
   RUN(first_largest_equals_a_loop);
   RUN(standings_equal_formulas);
 }
