@@ -26,8 +26,7 @@ static inline int cpu_is_searched(const cpu_backend *be, int32_t id) {
 gbt_status cpu_list_features(gbt_ctx *ctx, cpu_backend *be, cpu_split_job *job, size_t *n,
                              gbt_error *err) GBT_MUST_CHECK;
 
-/* Searches n features of a node, which are not searched as those of two bins are: *best becomes the best of them if that
- * beats it. */
+/* Searches n features of a node, each by all its bins: *best becomes the best of them if that beats it. */
 void cpu_search_features(cpu_backend *be, cpu_search *in, const int32_t *feats, int32_t n, cpu_scratch *scratch,
                          gbt_split *best);
 
