@@ -1,5 +1,27 @@
+# Those of testthat write each expression as text and look for differences part by part, also where there are none. Here
+# they are called only where there is one, and say what they always say.
+expect_identical <- function(object, expected, ..., label = NULL, expected.label = NULL) {
+  if (identical(object, expected)) return(succeed_with(object))
+  testthat::expect_identical(object, expected, ..., label = given_label(label, substitute(object)),
+                             expected.label = given_label(expected.label, substitute(expected)))
+}
+expect_true <- function(object, ..., label = NULL) {
+  if (identical(object, TRUE)) return(succeed_with(object))
+  testthat::expect_true(object, ..., label = given_label(label, substitute(object)))
+}
+expect_false <- function(object, ..., label = NULL) {
+  if (identical(object, FALSE)) return(succeed_with(object))
+  testthat::expect_false(object, ..., label = given_label(label, substitute(object)))
+}
+succeed_with <- function(object) {
+  testthat::succeed()
+  invisible(object)
+}
+given_label <- function(label, expr) if (is.null(label)) paste(deparse(expr), collapse = "\n") else label
+
 # Models are compared by their bytes; what differs would fill pages.
 expect_same_bytes <- function(a, b) {
+  if (is.raw(a) && identical(a, b)) return(succeed_with(a))
   expect_type(a, "raw")
   expect_true(identical(a, b))
 }

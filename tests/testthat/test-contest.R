@@ -17,9 +17,10 @@ test_that("random_strength lets other features win, and reports the gains that t
     for (seed in 1:30) {
       one <- root(seed, random_strength = 3)
       won <- c(won, one$feature)
+      if (seed >= 6) next
       best <- root(seed, one$feature)$gain # gradients are rounded by the seed
-      if (seed < 6 && policy == "symmetric") expect_lte(one$gain, best) # another cut may have won
-      if (seed < 6 && policy != "symmetric") expect_identical(one$gain, best)
+      if (policy == "symmetric") expect_lte(one$gain, best) # another cut may have won
+      if (policy != "symmetric") expect_identical(one$gain, best)
     }
     expect_gt(length(unique(won)), 2)
     expect_identical(root(1, random_strength = 1e-9), root(1))
@@ -63,9 +64,9 @@ test_that("extra_trees cuts where chance says, within the node", {
     as.data.frame(gbt_train(x[, "a", drop = FALSE], y, nrounds = 1, grow_policy = "depthwise", max_depth = 1,
                             threads = 1, ...))
   }
-  cuts <- vapply(1:200, function(seed) stump(extra_trees = TRUE, seed = seed)$split[1], "")
-  expect_gt(length(unique(cuts)), 80)
-  expect_true(all(vapply(1:20, function(seed) stump(extra_trees = TRUE, seed = seed)$gain[1], 0) <= stump()$gain[1]))
+  stumps <- lapply(1:60, function(seed) stump(extra_trees = TRUE, seed = seed))
+  expect_gt(length(unique(vapply(stumps, function(one) one$split[1], ""))), 30)
+  expect_true(all(vapply(stumps, function(one) one$gain[1], 0) <= stump()$gain[1]))
   m <- train(extra_trees = TRUE, nrounds = 5, seed = 1)
   expect_same_bytes(train(extra_trees = 1, nrounds = 5, seed = 1)$state, m$state)
   expect_same_bytes(train(extra_tree = TRUE, nrounds = 5, seed = 1)$state, m$state)
@@ -79,7 +80,7 @@ test_that("extra_trees cuts where chance says, within the node", {
   # a set: from one end of the order, of any size
   f <- factor(sample(sprintf("l%02d", 1:30), n, TRUE))
   effect <- as.integer(f) / 10
-  sets <- vapply(1:40, function(seed) {
+  sets <- vapply(1:20, function(seed) {
     as.data.frame(gbt_train(data.frame(f), effect, nrounds = 1, grow_policy = "depthwise", max_depth = 1,
                             extra_trees = TRUE, seed = seed, min_data_per_group = 1, cat_smooth = 0,
                             cat_method = "sets", threads = 1))$split[1]

@@ -115,7 +115,7 @@ test_that("damaged values with right checksums are refused or used, and nothing 
     if (!inherits(caught, "error")) return("used")
     if (inherits(caught, "gbt_error")) "refused" else conditionMessage(caught)
   }
-  cases <- if (identical(Sys.getenv("NOT_CRAN"), "true")) 150 else 20
+  cases <- if (long_form()) 150 else 40
   seen <- character(0)
   offset <- matrix(1:96 / 100, 32)
   for (i in seq_len(cases)) {

@@ -28,15 +28,15 @@ response_of <- function(x, train) {
 train <- function(...) gbt_train(..., cat_method = "sets", seed = 3)
 
 test_that("counts are the same as columns of numbers", {
-  x <- made_counts(1200)
+  x <- made_counts(800)
   y <- response_of(x, x)
   new <- made_counts(300, 2)
   levels(new$f) <- c(levels(new$f), "new")
   new$f[1:9] <- "new"
   for (columns in list("f", "g", c("f", "g"))) {
     for (policy in first_cases(c("depthwise", "lossguide", "symmetric"))) {
-      m <- train(x, y, level_counts = columns, grow_policy = policy, nrounds = 15, threads = 2)
-      twin <- train(with_counts(x, x, columns), y, grow_policy = policy, nrounds = 15, threads = 1)
+      m <- train(x, y, level_counts = columns, grow_policy = policy, nrounds = 6, threads = 2)
+      twin <- train(with_counts(x, x, columns), y, grow_policy = policy, nrounds = 6, threads = 1)
       expect_identical(predict(m, x), predict(twin, with_counts(x, x, columns)))
       expect_identical(predict(m, new), predict(twin, with_counts(new, x, columns)))
       of <- gbt_importance(m, by = "feature")
