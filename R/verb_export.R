@@ -58,7 +58,7 @@
 #' - Models of distributions (`dist_normal` and others) are not offered.
 #' - Models with linear leaves (`leaf_model = "linear"`, see [gbt_parameters()]) can only be written as C or JSON. A
 #'   row's number is looked up in the bins of the training there as well, so raw scores are the bits of
-#'   [predict()][predict.gbt].
+#'   [predict()][predict.gbt]. Those that [gbt_import()] read from LightGBM can only be written as LightGBM's text.
 #' - Models with offsets or exposures can only be written as C or JSON, those with codes for missing values (such as 99)
 #'   also as SQL and PMML.
 #' - Statistics of single columns (target means, level counts) are written as sets of levels: the same rows go the same

@@ -28,8 +28,11 @@
 #'   same predictions use `predict(model, x, sparse_zero = "missing")`.
 #'
 #' @section LightGBM:
-#' The text files that `lgb.save()` writes, or a model in the R session (`lgb.Booster`). Trees with linear models in
-#' their leaves (`linear_tree`) are an error.
+#' The text files that `lgb.save()` writes, or a model in the R session (`lgb.Booster`).
+#' - Linear leaves (`linear_tree`) read the numbers of their columns, without bounds, where those of gbt
+#'   (`leaf_model = "linear"`) read bins. A row in which one of the leaf's numbers is missing gets a constant. Such a
+#'   model predicts, is drawn, saved and written as LightGBM's text. Contributions are an error: they need the means of
+#'   the columns, which the file does not have. So is `linear_tree` with `zero_as_missing`.
 #' - Missing values are treated as in LightGBM: in a column that had none in training they are zeros, and with
 #'   `zero_as_missing` zeros are missing values.
 #' - A forest (`boosting = "rf"`) predicts the mean of its trees, also as `"link"`, where LightGBM's raw score is their
@@ -69,6 +72,9 @@
 #'   [predict()][predict.gbt] warns (class `gbt_warning_unseen`).
 #' - An objective that gbt does not have, such as `"binary:hinge"` or `"multiclassova"`, has raw scores as its
 #'   responses. A warning (class `gbt_warning_import`) says so where the other program's responses are something else.
+#' - Several responses whose objective gbt has (squared errors, `"MultiRMSE"`; of labels of two classes
+#'   `"binary:logistic"`, `"MultiLogloss"`) are columns of one response, as in [gbt_train()]: [gbt_evaluate()],
+#'   [gbt_curve()], [gbt_conformal()] and other functions take a matrix `y` with these columns.
 #' - The file does not describe the training data: `nobs()` is `NULL`, and the model cannot be refitted or used as
 #'   `init_model`. To continue from it, use an offset: `gbt_train(offset = predict(model, x, "link"))`.
 #'
@@ -77,8 +83,10 @@
 #'
 #' @param file Path of the file, a raw vector with its bytes, or a model of the packages xgboost, lightgbm or catboost,
 #'   which that package, installed, saves to a temporary file.
-#' @param classes Names of the classes, for a model that predicts classes; `NULL` takes those of the file (CatBoost), of
-#'   the model in the session (a factor as the response of `xgboost()` or `lightgbm()`), or the numbers 0, 1, 2, ...
+#' @param classes Names of the classes, for a model that predicts classes, or of the columns of the response, for one of
+#'   several responses. For classes `NULL` takes those of the file (CatBoost), of the model in the session (a factor as
+#'   the response of `xgboost()` or `lightgbm()`), or the numbers 0, 1, 2, ...; for columns those of gbt's own JSON, or
+#'   `y1`, `y2`, ...
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @return A model, see [gbt_train()]. Its field `imported` is a list of `program`, `version`, `objective` and `lacks`,
 #'   what the file does not say of nodes.
@@ -160,14 +168,15 @@ imported_model <- function(found, classes, known = NULL) {
   labels <- objective_info(info$objective)$labels
   own <- objective_info(info$objective)$params$name
   shape <- .Call(C_gbt_model_shape, found$state, NULL, info$objective, info$names, info$tag)
-  named <- imported_classes(classes, labels, info, known, found$program == "gbt")
+  columns <- if (may_have_columns(info$objective) && info$n_outputs > 1L) imported_columns(info, classes)
+  named <- if (is.null(columns)) imported_classes(classes, labels, info, known, found$program == "gbt") else
+    list(response = if (isTRUE(is_of_columns(info$meta[["response"]]))) info$meta[["response"]] else "matrix")
   values <- stats::setNames(as.list(shape[6L + seq_along(own)]), own)
   if (length(found$levels)) values[[1L]] <- found$levels
   linear <- !is.null(.Call(C_gbt_model_slopes, found$state, NULL))
-  columns <- if (may_have_columns(info$objective) && info$n_outputs > 1L) imported_columns(info)
   fields <- list(
     classes = named$texts,
-    response = if (is.null(columns) || is_of_columns(named$response)) named$response else matrix_responses[1L],
+    response = named$response,
     columns = columns,
     params = c(list(num_parallel_tree = as.double(info$n_parallel)), if (linear) list(leaf_model = "linear"), values),
     best_round = if (found$best_round > 0) as.integer(found$best_round),
@@ -185,10 +194,18 @@ imported_model <- function(found, classes, known = NULL) {
   gbt_model_from_state(.Call(C_gbt_model_slice, found$state, c(0, rounds), model_meta(fields)))
 }
 
-# The columns of the response, by the names of the raw scores in the file.
-imported_columns <- function(info) {
+# The columns of the response: names as given, or else those of the raw scores in the file.
+imported_columns <- function(info, names) {
+  n <- info$n_outputs
+  if (!is.null(names)) {
+    if (!are_names(names) || length(names) != n) {
+      stop_argument(sprintf("`classes` must be the names of the %d columns of the model's response, each once", n),
+                    "classes")
+    }
+    return(enc2utf8(names))
+  }
   texts <- info$meta[["outputs"]]
-  if (length(texts) == info$n_outputs && !anyDuplicated(texts)) texts else paste0("y", seq_len(info$n_outputs))
+  if (length(texts) == n && !anyDuplicated(texts)) texts else paste0("y", seq_len(n))
 }
 
 # The same of gbt's own file. texts, type: what it has, or NULL; usual: where it has no classes.

@@ -31,7 +31,8 @@
 #'     matrix with a column for each, and `output` is `NA`}
 #'   \item{`intercept`, `slopes`, `low`, `high`}{with `leaf_model = "linear"` only, of linear leaves: a row gets
 #'     `intercept` plus the sum of each slope times the row's number in its column, cut to `low` and `high`, where the
-#'     number is the middle of the bin that it is in, up to rounding. A row that lacks one of the numbers gets `value`,
+#'     number is the middle of the bin that it is in, up to rounding (in an imported model the number itself, which is
+#'     not cut). A row that lacks one of the numbers gets `value`,
 #'     which is also what the leaf adds where its rows have their mean. `slopes` is a list column of named numbers, for
 #'     one unit of the column each; `NULL` of other nodes}
 #' }

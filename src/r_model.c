@@ -507,13 +507,14 @@ static SEXP slopes_of(const gbt_forest_view *view, uint32_t n_units) {
       REAL(VECTOR_ELT(out, SLOPES_LOW))[at] = leaf.n > 0 ? leaf.low : NA_REAL;
       REAL(VECTOR_ELT(out, SLOPES_HIGH))[at] = leaf.n > 0 ? leaf.high : NA_REAL;
       if (leaf.n == 0) continue;
-      SEXP feature = Rf_allocVector(INTSXP, leaf.n);
+      SEXP feature = Rf_allocVector(INTSXP, (R_xlen_t)leaf.n);
       SET_VECTOR_ELT(VECTOR_ELT(out, SLOPES_FEATURE), at, feature);
-      SEXP slope = Rf_allocVector(REALSXP, leaf.n);
+      SEXP slope = Rf_allocVector(REALSXP, (R_xlen_t)leaf.n);
       SET_VECTOR_ELT(VECTOR_ELT(out, SLOPES_SLOPE), at, slope);
-      for (int i = 0; i < leaf.n; i++) {
-        INTEGER(feature)[i] = leaf.feature[i];
-        REAL(slope)[i] = leaf.slope[i];
+      for (uint32_t i = 0; i < leaf.n; i++) {
+        const gbt_leaf_slope its = gbt_tree_slope(view, t, k, i, unit);
+        INTEGER(feature)[i] = its.feature;
+        REAL(slope)[i] = its.slope;
       }
     }
   }

@@ -105,6 +105,29 @@ keep_lightgbm("lgb_codes", {"objective": "regression", "max_cat_to_onehot": 2}, 
               categories=[0, 1])
 
 
+def keep_lightgbm_linear(name):
+    """Leaves that are linear in one column and in two; sums of them that are infinite, or no number."""
+    q = np.random.default_rng(7)
+    x = q.normal(size=(300, 4))
+    y = x[:, 0] * x[:, 1] + np.sin(x[:, 2]) * 3 + x[:, 0] + q.normal(size=300) * 0.1
+    x[q.random(x.shape) < 0.05] = np.nan
+    x[:, 3] = q.integers(0, 3, 300)
+    b = lightgbm.train({"objective": "regression", "linear_tree": True, "linear_lambda": 0.01, "num_leaves": 6,
+                        "min_data_in_leaf": 20, "num_threads": 1, "verbose": -1},
+                       lightgbm.Dataset(x, y, feature_name=["a", "b", "c", "d"]), 4)
+    b.save_model(os.path.join(folder, name + ".txt"))
+    rows = x[:28].copy()
+    lines = [t[10:] for t in open(os.path.join(folder, name + ".txt")) if t.startswith("threshold=")]
+    rows[:8, 0] = [float(t) for line in lines for t in line.split()][:8]
+    rows[8:14] = [[np.nan] * 4, [np.inf, 1, 1, 1], [-np.inf, 1, 1, 1], [1, np.inf, -np.inf, 0],
+                  [1e300, 1e300, -1e300, 1], [-0.0, 0.0, 5e-324, 0]]
+    rows[14, 1] = rows[15, 2] = np.nan
+    write_rows(name, rows, b.predict(rows, raw_score=True))
+
+
+keep_lightgbm_linear("lgb_linear")
+
+
 def keep_catboost(name, params, x, label, rows):
     params = dict({"iterations": 3, "depth": 2, "random_seed": 1, "thread_count": 1, "verbose": False,
                    "allow_writing_files": False}, **params)

@@ -218,8 +218,13 @@ class Model:
             x = self.value(feature, row)
             if x != x:
                 return constant
+            if n_bins == 0:
+                value += slope * x
+                continue
             bin_of_x = next(b for b in range(beg, beg + n_bins) if x <= self.cuts[b])
             value += slope * self.positions[bin_of_x]
+        if not self.cuts:
+            return value
         return low if value < low else high if value > high else value
 
     def scores(self, row):

@@ -8,6 +8,7 @@ int fuzz_use(const uint8_t *bytes, size_t n) { return model_use(bytes, n); }
 
 uint8_t *fuzz_seed(uint64_t i, size_t *n_bytes) {
   if (i == MODEL_SEEDS) return model_seed_linear(n_bytes);
+  if (i == MODEL_SEEDS + 1) return model_seed_numbers(n_bytes);
   return i < MODEL_SEEDS ? model_seed(i, n_bytes) : NULL;
 }
 

@@ -14,7 +14,7 @@ static const gbti_format formats[] = {
 #undef GBT_FORMAT
 };
 enum { N_FORMATS = (int)(sizeof formats / sizeof formats[0]), HEAD = 2, ROWS = 12, UNKNOWN_TREES = 2 };
-enum { N_MODELS = MODEL_SEEDS + 1 };
+enum { N_MODELS = MODEL_SEEDS + 2 };
 
 /* Opened once, as it is read only. */
 static gbt_model *models[N_MODELS];
@@ -25,7 +25,8 @@ static const gbt_model *model_of(uint8_t seed) {
   const int i = seed % N_MODELS;
   gbt_model **model = &models[i];
   if (*model == NULL) {
-    uint8_t *bytes = i < MODEL_SEEDS ? model_seed((uint64_t)i, &n) : model_seed_linear(&n); /* stays, as the model */
+    uint8_t *bytes = i < MODEL_SEEDS ? model_seed((uint64_t)i, &n) : i == MODEL_SEEDS ? model_seed_linear(&n) :
+                     model_seed_numbers(&n); /* stays, as the model */
     CHECK_OK(gbt_model_open(&mem, bytes, n, model, test_err));
   }
   return *model;

@@ -123,6 +123,81 @@ test_that("zeros are missing where LightGBM took them so, numbers are zero where
   expect_identical(predict(m, replace(x, is.na(x), 0)), predict(m, x))
 })
 
+# In R alone: nodes, and linear leaves by their numbers, added in the order of the file.
+naive_linear_sums <- function(model, x) {
+  nodes <- as.data.frame(model)
+  leaf <- function(its, row) {
+    at <- 0L
+    repeat {
+      node <- its[its$node == at, ]
+      if (is.na(node$left)) break
+      v <- row[[match(node$feature, model$feature_names)]]
+      at <- if (is.na(v)) node$missing else if (v <= node$threshold) node$left else node$right
+    }
+    slopes <- node$slopes[[1L]]
+    used <- row[match(names(slopes), model$feature_names)]
+    if (is.null(slopes) || anyNA(used)) return(node$value)
+    Reduce(`+`, slopes * used, node$intercept)
+  }
+  Reduce(`+`, lapply(split(nodes, nodes$tree), function(its) apply(x, 1L, function(row) leaf(its, row))), 0)
+}
+
+test_that("linear leaves of LightGBM read numbers: those of a naive twin, printed, drawn, saved and written again", {
+  its <- imported_case("lgb_linear.txt")
+  m <- its$model
+  x <- its$x
+  nodes <- as.data.frame(m)
+  expect_gt(max(lengths(unclass(nodes$slopes))), 1)
+  expect_true(all(is.na(nodes$low) | nodes$low == -Inf & nodes$high == Inf))
+  expect_identical(naive_linear_sums(m, x), its$scores[, 1])
+  expect_identical(naive_linear_sums(m[1:2], x), link_of(m, x, trees = 2)[, 1])
+  offset <- seq_len(nrow(x)) / 3
+  expect_equal(link_of(m, x, offset = offset)[, 1], its$scores[, 1] + offset)
+  expect_identical(matrix(gbt_predictor(m)(x), nrow(x)), its$scores)
+  expect_output(print(gbt_tree(m, 2)), "linear")
+  expect_no_error(drawn(plot(m)))
+  expect_s3_class(gbt_partial(m, x[1:8, ], columns = "a", threads = 1), "gbt_partial")
+  file <- withr::local_tempfile(fileext = ".txt")
+  gbt_export(m, file)
+  expect_identical(link_of(gbt_import(file), x), its$scores)
+  expect_identical(as.data.frame(gbt_import(file)), nodes)
+  expect_error(gbt_export(m, withr::local_tempfile(fileext = ".json")), "linear leaves of LightGBM.*use \"lightgbm\"",
+               class = "gbt_error_unsupported")
+  expect_error(predict(m, x, type = "contrib"), "contributions of linear leaves need the means",
+               class = "gbt_error_unsupported")
+  colnames(x) <- m$feature_names
+  expect_error(predict(m, gbt_data(x[1:8, ], 1:8)), "give the rows themselves|not a cut", class = "gbt_error")
+})
+
+test_that("linear leaves of damaged files are errors", {
+  text <- readChar(test_path("imported", "lgb_linear.txt"), 1e6, useBytes = TRUE)
+  change <- function(from, to) {
+    expect_true(grepl(from, text))
+    gbt_import(charToRaw(sub(from, to, text)))
+  }
+  fault <- function(from, to, what) expect_error(change(from, to), what, class = "gbt_error_format")
+  fault("num_features=2 2", "num_features=2 200000000", "`num_features` has an unexpected value")
+  fault("num_features=2 2", "num_features=2 -1", "`num_features` has an unexpected value")
+  fault("num_features=2 2", "num_features=2 1", "`leaf_features` has an unexpected value")
+  fault("num_features=2 2", "num_features=2 0.5", "`num_features` has an unexpected value")
+  fault("num_features=2 2", "num_features=2", "`num_features` has an unexpected value")
+  fault("leaf_features=0 2", "leaf_features=0 4", "`leaf_features` has an unexpected value")
+  fault("leaf_features=0 2", "leaf_features=0 -1", "`leaf_features` has an unexpected value")
+  fault("leaf_coeff=-?[0-9]", "leaf_coeff=inf 1", "`leaf_coeff` has an unexpected value")
+  fault("leaf_coeff=[^ ]+", "leaf_coeff=inf", "the slope of a linear leaf is not finite")
+  fault("leaf_coeff=[^ ]+", "leaf_coeff=nan", "`leaf_coeff` has an unexpected value")
+  fault("(num_features=2[^\n]*\n)leaf_features=[^\n]*\n", "\\1", "`num_features` has an unexpected value")
+  fault("leaf_const=[^\n]*\nnum_features=2", "num_features=2", "`leaf_const` has an unexpected value")
+  fault("leaf_const=[^ ]+", "leaf_const=inf", "not finite")
+  fault("is_linear=1", "is_linear=2", "`is_linear`")
+  other <- sub("leaf_features=0 2", "leaf_features=0 1", text)
+  expect_no_error(gbt_import(charToRaw(other)))
+  other <- sub("feature_infos=\\S+ \\S+", "feature_infos=[0:1] 0:1", other)
+  expect_error(gbt_import(charToRaw(other)), "linear in a column of categories", class = "gbt_error_format")
+  zeros <- gsub("decision_type=[^\n]*", "decision_type=6 6 6 6 6", text)
+  expect_error(gbt_import(charToRaw(zeros)), "`linear_tree` with `zero_as_missing`", class = "gbt_error_unsupported")
+})
+
 test_that("scores that are scaled or means are those of a naive twin, and so are contributions", {
   leaf_sums <- function(m, x) {
     leaves <- predict(m, x, type = "leaf")
@@ -174,8 +249,6 @@ test_that("what the formats have and gbt has not is refused, or said, by name", 
   expect_warning(m <- change("lgb_numbers.txt", "objective=regression", "objective=regression sqrt"), "raw scores",
                  class = "gbt_warning_import")
   expect_identical(m$objective, "custom")
-  expect_error(change("lgb_numbers.txt", "is_linear=0", "leaf_const=1 2 3 4 5\nnum_features=0 0 1 0 0\nis_linear=1"),
-               "linear_tree", class = "gbt_error_unsupported")
   expect_error(change("lgb_numbers.txt", "left_child=[^\n]*", "left_child=1 1 1 1"), "two parents|does not exist",
                class = "gbt_error_format")
   expect_error(change("lgb_numbers.txt", "num_leaves=5", "num_leaves=2000000000"), "leaves", class = "gbt_error_format")
@@ -193,7 +266,7 @@ test_that("what the formats have and gbt has not is refused, or said, by name", 
 test_that("every model of the shared folder is reproduced by bits, or refused for the reason that is listed", {
   folder <- Sys.getenv("GBT_TEST_MODELS")
   skip_if(!nzchar(folder) || !dir.exists(folder), "GBT_TEST_MODELS names no folder of models")
-  refused <- c(xgb_gblinear = "gblinear", lgb_linear = "linear_tree")
+  refused <- c(xgb_gblinear = "gblinear")
   files <- list.files(folder, "^(xgb|lgb|cat)_.*\\.(json|ubj|txt)$", full.names = TRUE)
   for (file in files) {
     name <- sub("\\..*$", "", basename(file))
@@ -389,6 +462,55 @@ test_that("CatBoost's categories are found by their hashes, whatever their order
   expect_error(gbt_import(file(of_texts[-9])), "lacks texts of categories", class = "gbt_error_unsupported")
 })
 
+test_that("several responses are columns, which have metrics, curves and intervals", {
+  case <- imported_case("xgb_vectors.json")
+  k <- ncol(case$scores)
+  expect_identical(case$model$objective, "squared_error")
+  expect_identical(case$model$columns, paste0("y", seq_len(k)))
+  expect_identical(unname(predict(case$model, case$x)), case$scores)
+  m <- gbt_import(test_path("imported", "xgb_vectors.json"), classes = c("p", "q", "r"))
+  y <- case$scores + rep(c(-1, 0, 2), each = nrow(case$scores))
+  colnames(y) <- c("p", "q", "r")
+  found <- gbt_evaluate(m, case$x, y, metrics = c("mae@p", "mae@q", "mae@r"), threads = 1)
+  expect_equal(found$estimate, c(1, 0, 2))
+  expect_s3_class(gbt_curve(m, case$x, y = y, threads = 1), "gbt_curve")
+  expect_named(predict(gbt_conformal(m, case$x, y, threads = 1), case$x[1:2, ], level = 0.5), c("p", "q", "r"))
+  file <- withr::local_tempfile(fileext = ".gbt")
+  gbt_save(m, file)
+  expect_identical(predict(gbt_load(file), case$x), predict(m, case$x))
+  json <- withr::local_tempfile(fileext = ".json")
+  gbt_export(m, json)
+  expect_identical(gbt_import(json)$columns, c("p", "q", "r"))
+  expect_identical(gbt_import(json, classes = c("u", "v", "w"))$columns, c("u", "v", "w"))
+  for (odd in list(c("p", "q"), c("p", "q", "q"), c("p", "q", NA), c("p", "q", ""), 1:3, list("p", "q", "r"), NA)) {
+    expect_error(gbt_import(json, classes = odd), "`classes` must be the names of the 3 columns",
+                 class = "gbt_error_argument")
+  }
+})
+
+test_that("several labels of two classes are columns of probabilities", {
+  text <- readChar(test_path("imported", "xgb_classes.json"), 1e7, useBytes = TRUE)
+  case <- imported_case("xgb_classes.json")
+  softmax <- "\"objective\":\\{\"name\":\"multi:softprob\",\"softmax_multiclass_param\":\\{[^}]*\\}\\}"
+  text <- sub(softmax, "\"objective\":{\"name\":\"binary:logistic\",\"reg_loss_param\":{}}", text)
+  m <- gbt_import(charToRaw(sub("\"base_score\":\"[^\"]*\"", "\"base_score\":\"[0.5,0.5,0.5]\"", text)))
+  expect_identical(m$objective, "logistic")
+  expect_identical(m$columns, c("y1", "y2", "y3"))
+  expect_equal(unname(predict(m, case$x)), stats::plogis(link_of(m, case$x)))
+  expect_identical(unname(predict(m, case$x, type = "class")), link_of(m, case$x) > 0)
+  text <- readChar(test_path("imported", "cat_classes.json"), 1e7, useBytes = TRUE)
+  case <- imported_case("cat_classes.json")
+  of_loss <- c(MultiLogloss = "logistic", MultiCrossEntropy = "cross_entropy", MultiRMSE = "squared_error")
+  for (loss in names(of_loss)) {
+    m <- gbt_import(charToRaw(sub("\"MultiClass\"", paste0("\"", loss, "\""), text, fixed = TRUE)))
+    expect_identical(m$objective, of_loss[[loss]])
+    expect_identical(link_of(m, case$x), case$scores)
+    expect_null(m$classes)
+    want <- if (loss == "MultiRMSE") case$scores else stats::plogis(case$scores)
+    expect_equal(unname(predict(m, case$x)), want)
+  }
+})
+
 test_that("texts for levels that are numbers are a warning, in any number of rows", {
   m <- gbt_import(test_path("imported", "xgb_codes.json"))
   coded <- m$feature_names[m$feature_types == "category"][1]
@@ -444,7 +566,7 @@ test_that("a device, or what plays one, does not change the scores", {
                    predict(its$model, its$x, type = "contrib"))
 })
 
-test_that("several quantiles are levels; several outputs of other objectives are raw scores, which is said", {
+test_that("several quantiles are levels; what a file says is not sent to the terminal as it is", {
   case <- imported_case("xgb_classes.json")
   k <- case$model$n_outputs
   text <- readChar(test_path("imported", "xgb_classes.json"), 1e7, useBytes = TRUE)
@@ -469,10 +591,5 @@ test_that("several quantiles are levels; several outputs of other objectives are
   for (odd in c("[0.5]", "0.5", "[]", "[0.9,0.5,0.1]", "[0.1,0.5,1]", "[0.1,0.5,0.9,0.95,0.96]", "[0.1,0.5,0.9")) {
     expect_identical(quantiles(odd)$objective, "custom")
   }
-  text <- sub("\"base_score\":\"[^\"]*\"", "\"base_score\":\"[0.5,0.5,0.5]\"", text)
-  expect_warning(m <- as_objective("{\"name\":\"binary:logistic\",\"reg_loss_param\":{\"scale_pos_weight\":\"1\"}}"),
-                 class = "gbt_warning_import")
-  expect_identical(m$objective, "custom")
-  # what a file says is not sent to the terminal as it is
   expect_output(print(as_objective("{\"name\":\"x\\n\\u001b[2J\",\"p\":{}}")), "x <1b>\\[2J")
 })

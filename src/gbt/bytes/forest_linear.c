@@ -60,6 +60,7 @@ static void put_grids(const gbti_writer *w) {
     const uint64_t n = (uint64_t)from->n_bins;
     if (w->linear[g] == 0) continue;
     grid[w->linear[g] - 1] = (gbt_linear_grid){from->feat, from->n_bins, at};
+    if (n == 0) continue;
     gbti_copy(cut + at, linear->cut + from->beg, n * sizeof *cut);
     gbti_copy(x + at, linear->x + from->beg, n * sizeof *x);
     at += n;
@@ -96,12 +97,13 @@ void gbti_put_linear(gbti_writer *w) {
 
 gbt_status gbti_read_linear(gbti_reader *r, gbt_forest_view *forest) {
   const uint64_t *n = r->n;
+  const gbt_sum_rule rule = (gbt_sum_rule)forest->sums.rule; /* leaves of numbers, which have no cuts, have others */
   const uint64_t any = n[GBTI_SEC_LINEAR_GRIDS] | n[GBTI_SEC_LINEAR_CUTS] | n[GBTI_SEC_LINEAR_X] |
                        n[GBTI_SEC_LINEAR_OF] | n[GBTI_SEC_LINEAR_LEAVES] | n[GBTI_SEC_LINEAR_TERMS];
   if (any == 0) return GBT_OK;
   if (n[GBTI_SEC_LINEAR_GRIDS] == 0 || n[GBTI_SEC_LINEAR_GRIDS] > UINT32_MAX || n[GBTI_SEC_LINEAR_LEAVES] == 0 ||
       n[GBTI_SEC_LINEAR_X] != n[GBTI_SEC_LINEAR_CUTS] || n[GBTI_SEC_LINEAR_OF] != forest->n_nodes ||
-      forest->n_leaf_outputs != 1 || forest->sums.rule != GBT_SUM_PLAIN)
+      forest->n_leaf_outputs != 1 || rule == GBT_SUM_FLOAT || (rule != GBT_SUM_PLAIN && n[GBTI_SEC_LINEAR_CUTS] > 0))
     return gbti_damaged(r, "sizes of the sections of linear leaves do not match");
   forest->linear = (gbt_linear_view){.n_leaves = n[GBTI_SEC_LINEAR_LEAVES],
                                      .n_terms = n[GBTI_SEC_LINEAR_TERMS],

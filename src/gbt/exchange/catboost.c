@@ -227,6 +227,9 @@ typedef struct cat_objective {
 } cat_objective;
 
 static const cat_objective objectives[] = {{"RMSE", GBT_OBJ_SQUARED_ERROR, NULL},
+                                           {"MultiRMSE", GBT_OBJ_SQUARED_ERROR, NULL},
+                                           {"MultiLogloss", GBT_OBJ_LOGISTIC, NULL},
+                                           {"MultiCrossEntropy", GBT_OBJ_CROSS_ENTROPY, NULL},
                                            {"Logloss", GBT_OBJ_LOGISTIC, NULL},
                                            {"CrossEntropy", GBT_OBJ_CROSS_ENTROPY, NULL},
                                            {"MultiClass", GBT_OBJ_SOFTMAX, NULL},
@@ -256,7 +259,6 @@ static gbt_status read_parameter(cat_reader *r, size_t params, const char *key, 
 static gbt_status read_objective(cat_reader *r, gbt_import_facts *facts) {
   const size_t info = gbti_get(r->doc, 0, "model_info");
   const size_t loss = get(r, get(r, info, "params"), "loss_function"), type = get(r, loss, "type");
-  static const char *const other[] = {"MultiClassOneVsAll", "MultiLogloss", "MultiCrossEntropy"};
   gbt_objective_kind kind = GBT_OBJ_CUSTOM;
   const char *text = "", *key = NULL;
   for (size_t i = 0; i < sizeof objectives / sizeof *objectives; i++)
@@ -264,10 +266,10 @@ static gbt_status read_objective(cat_reader *r, gbt_import_facts *facts) {
       kind = objectives[i].kind;
       key = objectives[i].key;
     }
-  for (size_t i = 0; i < sizeof other / sizeof *other; i++) facts->raw_only |= gbti_text_is(r->doc, type, other[i]);
+  facts->raw_only = gbti_text_is(r->doc, type, "MultiClassOneVsAll");
   const gbt_outputs_rule outputs = gbt_objective_info_of((int32_t)kind)->outputs;
-  const int one = outputs == GBT_OUTPUTS_ONE || outputs == GBT_OUTPUTS_COLUMNS;
-  if ((one && r->n_outputs > 1) || (outputs == GBT_OUTPUTS_CLASSES && r->n_outputs < 2)) kind = GBT_OBJ_CUSTOM;
+  if ((outputs == GBT_OUTPUTS_ONE && r->n_outputs > 1) || (outputs == GBT_OUTPUTS_CLASSES && r->n_outputs < 2))
+    kind = GBT_OBJ_CUSTOM;
   if (type != GBTI_NO_VALUE) GBT_TRY(gbti_text(r->doc, type, "type", &text));
   snprintf(facts->objective, sizeof facts->objective, "%s", text);
   r->plant->objective = gbt_objective_make(kind, (int32_t)r->n_outputs);

@@ -218,11 +218,28 @@ static void lead_to(sample *s, const gbti_out_node *node, uint32_t i) {
   }
 }
 
+/* Numbers on the way to linear leaf i, and next to them, for each that the leaf is linear in. */
+static gbt_status check_numbers(sample *s, uint64_t t, uint32_t i) {
+  const gbti_out_tree *tree = &s->x->tree[t];
+  const gbt_linear_leaf *leaf = &s->x->linear->leaf[tree->node[i].linear - 1];
+  for (uint32_t k = 0; k < leaf->n_terms; k++) {
+    gbti_cell *cell = &s->row[gbti_grid_column(s->x, s->x->linear->term[leaf->term_beg + k].grid)];
+    lead_to(s, tree->node, i);
+    const double x = cell->x - cell->x == 0.0 ? cell->x : 0.5;
+    for (uint32_t which = 0; which < TRIES; which++) {
+      *cell = number_at(s, x, which);
+      GBT_TRY(check_row(s, t));
+    }
+  }
+  return GBT_OK;
+}
+
 /* Numbers of each bin that rows of linear leaf i are in, and at its ends. */
 static gbt_status check_slopes(sample *s, uint64_t t, uint32_t i) {
   const gbti_out_tree *tree = &s->x->tree[t];
   const gbt_linear_view *linear = s->x->linear;
   const gbt_linear_leaf *leaf = &linear->leaf[tree->node[i].linear - 1];
+  if (gbt_linear_of_numbers(linear)) return check_numbers(s, t, i);
   for (uint32_t k = 0; k < leaf->n_terms; k++) {
     const uint32_t g = linear->term[leaf->term_beg + k].grid;
     const gbt_linear_grid *grid = &linear->grid[g];
@@ -324,7 +341,7 @@ static gbt_status make_room(sample *s) {
   GBT_TRY(gbt_mem_zeros(&x->mem, n, sizeof *s->low, &s->low, x->err));
   GBT_TRY(gbt_mem_zeros(&x->mem, n, sizeof *s->high, &s->high, x->err));
   GBT_TRY(gbt_mem_zeros(&x->mem, n, sizeof *s->grid, &s->grid, x->err));
-  for (uint32_t g = 0; g < x->linear->n_grids; g++) s->grid[gbti_grid_column(x, g)] = g + 1;
+  for (uint32_t g = 0; x->linear->n_values > 0 && g < x->linear->n_grids; g++) s->grid[gbti_grid_column(x, g)] = g + 1;
   GBT_TRY(gbt_mem_zeros(&x->mem, most, sizeof *s->parent, &s->parent, x->err));
   GBT_TRY(gbt_mem_zeros(&x->mem, k, sizeof *s->values, &s->values, x->err));
   return gbt_mem_zeros(&x->mem, k, sizeof *s->want, &s->want, x->err);

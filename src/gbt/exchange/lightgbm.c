@@ -30,6 +30,7 @@ typedef struct lgb_reader {
   int64_t n_features, n_outputs;
   int averages;
   int8_t *missing; /* by feature: the type of its splits, -1: none yet */
+  uint8_t *linear_in; /* by feature: whether leaves are linear in it */
   double *numbers; /* room for an array of a tree */
   size_t cap_numbers;
 } lgb_reader;
@@ -143,6 +144,7 @@ static gbt_status read_columns(lgb_reader *r) {
   GBT_TRY(gbti_plant_columns(r->plant, r->n_features));
   GBT_TRY(gbt_mem_array(&r->plant->mem, (size_t)r->n_features, 1, &r->missing, r->err));
   memset(r->missing, -1, (size_t)r->n_features);
+  GBT_TRY(gbt_mem_zeros(&r->plant->mem, (size_t)r->n_features, 1, &r->linear_in, r->err));
   for (int32_t c = 0; c < (int32_t)r->n_features; c++) {
     char *name = NULL;
     if (!take_word(&names, &word)) return fault(r, "the number of feature names is wrong");
@@ -260,12 +262,15 @@ enum {
   WORDS,
   CONST,
   N_USED,
+  USED,
+  COEFFICIENT,
   N_KEYS
 };
 static const char *const keys[N_KEYS] = {"split_feature", "split_gain",      "threshold",      "decision_type",
                                          "left_child",    "right_child",     "leaf_value",     "leaf_weight",
                                          "leaf_count",    "internal_weight", "internal_count", "cat_boundaries",
-                                         "cat_threshold", "leaf_const",      "num_features"};
+                                         "cat_threshold", "leaf_const",      "num_features",   "leaf_features",
+                                         "leaf_coeff"};
 
 typedef struct lgb_tree {
   text_part value[N_KEYS];
@@ -420,6 +425,33 @@ static gbt_status read_weights(lgb_reader *r, const lgb_tree *tree) {
   return GBT_OK;
 }
 
+/* Leaves that are linear models: a constant, and coefficients of columns. Those without columns are the constant. */
+static gbt_status read_slopes(lgb_reader *r, const lgb_tree *tree, gbti_new_node *leaf) {
+  int64_t n = 0;
+  GBT_TRY(read_array(r, tree, N_USED, tree->n_leaves, 1));
+  for (int64_t i = 0; i < tree->n_leaves; i++) {
+    const double most = (double)tree->value[USED].n - (double)n;
+    if (!is_whole_in(r->numbers[i], 0.0, most < INT32_MAX ? most : INT32_MAX)) return bad_array(r, keys[N_USED]);
+    leaf[i].slope_beg = (size_t)n;
+    leaf[i].n_slopes = (uint32_t)r->numbers[i];
+    n += leaf[i].n_slopes;
+  }
+  GBT_TRY(read_array(r, tree, CONST, tree->n_leaves, 0));
+  for (int64_t i = 0; i < tree->n_leaves; i++) {
+    leaf[i].start = r->numbers[i];
+    if (leaf[i].n_slopes == 0) leaf[i].value = leaf[i].start;
+  }
+  GBT_TRY(read_array(r, tree, USED, n, n == 0));
+  for (int64_t i = 0; i < n; i++) {
+    if (!is_whole_in(r->numbers[i], 0.0, (double)r->n_features - 1.0)) return bad_array(r, keys[USED]);
+    GBT_TRY(gbti_add_slope(r->plant, (gbti_new_slope){.feature = (int32_t)r->numbers[i]}));
+    r->linear_in[(int32_t)r->numbers[i]] = 1;
+  }
+  GBT_TRY(read_array(r, tree, COEFFICIENT, n, n == 0));
+  for (int64_t i = 0; i < n; i++) r->plant->slopes[i].slope = r->numbers[i];
+  return GBT_OK;
+}
+
 static gbt_status read_leaves(lgb_reader *r, const lgb_tree *tree) {
   gbti_new_node *leaf = r->plant->node + (tree->n_leaves - 1);
   GBT_TRY(read_array(r, tree, VALUE, tree->n_leaves, 0));
@@ -427,13 +459,7 @@ static gbt_status read_leaves(lgb_reader *r, const lgb_tree *tree) {
     leaf[i].left = leaf[i].right = -1;
     leaf[i].value = r->numbers[i];
   }
-  if (!tree->is_linear) return GBT_OK;
-  GBT_TRY(read_array(r, tree, N_USED, tree->n_leaves, 1));
-  for (int64_t i = 0; i < tree->n_leaves; i++)
-    if (r->numbers[i] != 0.0) return gbti_not_offered(r->plant, "its leaves are linear models (`linear_tree`)");
-  GBT_TRY(read_array(r, tree, CONST, tree->n_leaves, 0));
-  for (int64_t i = 0; i < tree->n_leaves; i++) leaf[i].value = r->numbers[i];
-  return GBT_OK;
+  return tree->is_linear ? read_slopes(r, tree, leaf) : GBT_OK;
 }
 
 static gbt_status read_tree(lgb_reader *r) {
@@ -540,7 +566,12 @@ static gbt_status read_all(lgb_reader *r, gbt_import_facts *facts) {
   GBT_TRY(read_categories(r, beg));
   GBT_TRY(read_trees(r));
   GBT_TRY(read_objective(r, facts));
-  for (int32_t c = 0; c < r->plant->n_columns; c++) r->plant->column[c].zero_missing = r->missing[c] == 1;
+  for (int32_t c = 0; c < r->plant->n_columns; c++) {
+    r->plant->column[c].zero_missing = r->missing[c] == 1;
+    if (r->missing[c] == 1 && r->linear_in[c])
+      return gbti_not_offered(r->plant, "leaves take zeros of a column for numbers, and splits take them for missing "
+                                        "values (`linear_tree` with `zero_as_missing`)");
+  }
   memcpy(facts->program, "LightGBM", sizeof "LightGBM");
   facts->has_gain = facts->has_cover = facts->has_count = 1;
   return gbt_mem_zeros(&r->plant->mem, (size_t)r->n_outputs, sizeof *r->plant->base, &r->plant->base, r->err);
@@ -551,6 +582,7 @@ gbt_status gbti_read_lightgbm(const uint8_t *bytes, size_t n, gbti_plant *plant,
   plant->program = "LightGBM";
   gbt_status status = read_all(&r, facts);
   gbt_mem_free(&plant->mem, r.missing);
+  gbt_mem_free(&plant->mem, r.linear_in);
   gbt_mem_free(&plant->mem, r.numbers);
   return status;
 }

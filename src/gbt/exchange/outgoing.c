@@ -458,6 +458,8 @@ static gbt_status move_base(gbti_outgoing *x) {
   for (int32_t k = 0; k < x->n_outputs; k++) any |= x->base[k] != 0.0;
   if (x->n_trees == 0) return add_constants(x);
   if (!any) return GBT_OK;
+  if (gbt_linear_of_numbers(x->linear))
+    return gbti_refuse(x, "leaf_model", "it has linear leaves and base scores, which this format has no room for");
   if (gbti_sums_at_end(x) && (x->format->flags & GBTI_CAN_END)) return GBT_OK;
   switch ((gbt_sum_rule)x->sums.rule) {
   case GBT_SUM_PLAIN:
@@ -515,7 +517,9 @@ gbt_status gbti_outgoing_make(gbt_ctx *ctx, gbti_outgoing *x, const gbt_forest_v
     return gbti_refuse(x, "objective",
                        "a distribution has several parameters a row, which no format of files is offered for; "
                        "predict() with type = \"parameters\" gives them");
-  if (model->linear.n_leaves > 0 && !(flags & GBTI_CAN_LINEAR))
+  if (gbt_linear_of_numbers(&model->linear) && !(flags & GBTI_CAN_NUMBERS))
+    return gbti_refuse_for(x, "leaf_model", GBTI_CAN_NUMBERS, "it has linear leaves of LightGBM (`linear_tree`)");
+  if (model->linear.n_leaves > 0 && !gbt_linear_of_numbers(&model->linear) && !(flags & GBTI_CAN_LINEAR))
     return gbti_refuse_for(x, "leaf_model", GBTI_CAN_LINEAR, "it has linear leaves");
   x->linear = &model->linear;
   x->n_outputs = model->n_outputs;
@@ -565,15 +569,20 @@ static double cell_at(const void *cells, int32_t column, size_t stride) {
 double gbti_leaf_value(const gbti_outgoing *x, uint32_t linear, double number, const void *cells, size_t stride) {
   int32_t its[GBT_LINEAR_MOST];
   if (linear == 0) return number;
+  const int numbers = gbt_linear_of_numbers(x->linear);
   const gbt_linear_leaf *leaf = &x->linear->leaf[linear - 1];
   const gbt_linear_term *term = x->linear->term + leaf->term_beg;
+  double sum = leaf->start;
   for (uint32_t k = 0; k < leaf->n_terms; k++) {
     const int32_t column = gbti_grid_column(x, term[k].grid);
     const double cell = cell_at(cells, column, stride);
     if (cell != cell || gbti_is_code(x, column, cell)) return number;
-    its[k] = gbt_linear_x(x->linear, term[k].grid, cell);
+    if (numbers)
+      sum += term[k].slope * cell;
+    else
+      its[k] = gbt_linear_x(x->linear, term[k].grid, cell);
   }
-  return gbt_linear_value(leaf, term, its);
+  return numbers ? sum : gbt_linear_value(leaf, term, its);
 }
 
 int gbti_out_left(const gbti_outgoing *x, const gbti_out_node *node, double cell) {

@@ -90,6 +90,14 @@ gbt_status gbti_clear_nodes(gbti_plant *plant, size_t n) {
   GBT_TRY(gbt_mem_grow(&plant->mem, &plant->node, &plant->cap_nodes, n, sizeof *plant->node, plant->err));
   memset(plant->node, 0, n * sizeof *plant->node);
   plant->n_nodes = n;
+  plant->n_slopes = 0;
+  return GBT_OK;
+}
+
+gbt_status gbti_add_slope(gbti_plant *plant, gbti_new_slope slope) {
+  GBT_TRY(gbt_mem_grow(&plant->mem, &plant->slopes, &plant->cap_slopes, plant->n_slopes + 1, sizeof *plant->slopes,
+                       plant->err));
+  plant->slopes[plant->n_slopes++] = slope;
   return GBT_OK;
 }
 
@@ -103,13 +111,25 @@ gbt_status gbti_add_code(gbti_plant *plant, int64_t code) {
 
 static int is_finite(double x) { return x - x == 0.0; }
 
+static const char *slopes_fault(const gbti_plant *plant, const gbti_new_node *node) {
+  if (!is_finite(node->start)) return "the constant of a linear leaf is not finite";
+  for (uint32_t k = 0; k < node->n_slopes; k++) {
+    const gbti_new_slope *its = &plant->slopes[node->slope_beg + k];
+    if (its->feature < 0 || its->feature >= plant->n_columns) return "a leaf uses a feature that does not exist";
+    if (plant->column[its->feature].categorical) return "a leaf is linear in a column of categories";
+    if (!(its->slope < 1e300 && its->slope > -1e300)) return "the slope of a linear leaf is not finite";
+  }
+  return NULL;
+}
+
 /* checked: a split by a set without fault, or NULL. Splits of a layer may share theirs, which is not checked again. */
 static const char *node_fault(const gbti_plant *plant, const gbti_new_node *node, const gbti_new_node *checked) {
   if (!is_finite(node->gain) || !is_finite(node->cover)) return "a gain or a sum of hessians is not finite";
   if (node->left < 0) {
     for (int32_t k = 0; plant->n_leaf_outputs > 1 && k < plant->n_leaf_outputs; k++)
       if (!is_finite(plant->values[node->vector + (size_t)k])) return "the value of a leaf is not finite";
-    return plant->n_leaf_outputs > 1 || is_finite(node->value) ? NULL : "the value of a leaf is not finite";
+    if (plant->n_leaf_outputs == 1 && !is_finite(node->value)) return "the value of a leaf is not finite";
+    return node->n_slopes > 0 ? slopes_fault(plant, node) : NULL;
   }
   if (node->feature < 0 || node->feature >= plant->n_columns) return "a split uses a feature that does not exist";
   const gbti_new_column *column = &plant->column[node->feature];
@@ -133,6 +153,7 @@ static gbt_status room_for(gbti_plant *p, size_t more) {
   GBT_TRY(gbt_mem_grow(&p->mem, &p->cover, &p->cap[2], n, sizeof *p->cover, p->err));
   GBT_TRY(gbt_mem_grow(&p->mem, &p->count, &p->cap[3], n, sizeof *p->count, p->err));
   GBT_TRY(gbt_mem_grow(&p->mem, &p->set_n, &p->cap[4], n, sizeof *p->set_n, p->err));
+  GBT_TRY(gbt_mem_grow(&p->mem, &p->linear, &p->cap[5], n, sizeof *p->linear, p->err));
   return gbt_mem_grow(&p->mem, &p->trees, &p->cap_trees, p->n_trees + 1, sizeof *p->trees, p->err);
 }
 
@@ -143,6 +164,7 @@ static void put_node(gbti_plant *p, size_t at, const gbti_new_node *node, uint32
   p->cover[at] = node->cover;
   p->count[at] = node->count;
   p->set_n[at] = 0;
+  p->linear[at] = 0;
   to->left = left;
   if (left == 0) {
     if (p->n_leaf_outputs > 1)
@@ -160,6 +182,23 @@ static void put_node(gbti_plant *p, size_t at, const gbti_new_node *node, uint32
   }
 }
 
+/* The slopes of a leaf, whose node is put. */
+static gbt_status put_slopes(gbti_plant *p, size_t at, const gbti_new_node *node) {
+  const size_t n_terms = p->n_terms + node->n_slopes;
+  if (node->n_slopes == 0) return GBT_OK;
+  if (p->n_leaves == UINT32_MAX) return gbti_not_offered(p, "it has too many linear leaves");
+  GBT_TRY(gbt_mem_grow(&p->mem, &p->leaves, &p->cap_leaves, p->n_leaves + 1, sizeof *p->leaves, p->err));
+  GBT_TRY(gbt_mem_grow(&p->mem, &p->terms, &p->cap_terms, n_terms, sizeof *p->terms, p->err));
+  p->leaves[p->n_leaves++] =
+      (gbt_linear_leaf){.start = node->start, .term_beg = p->n_terms, .n_terms = node->n_slopes};
+  p->linear[at] = (uint32_t)p->n_leaves;
+  for (uint32_t k = 0; k < node->n_slopes; k++) {
+    const gbti_new_slope *its = &p->slopes[node->slope_beg + k];
+    p->terms[p->n_terms++] = (gbt_linear_term){.slope = its->slope, .grid = (uint32_t)its->feature};
+  }
+  return GBT_OK;
+}
+
 /* order[i]: the node that is number i of the tree; seen: whether it has one. */
 static gbt_status lay_out(gbti_plant *p, size_t *order, uint8_t *seen) {
   const size_t n = p->n_nodes, beg = p->n_planted;
@@ -174,6 +213,7 @@ static gbt_status lay_out(gbti_plant *p, size_t *order, uint8_t *seen) {
     if (node->left >= 0 && (node->flags & GBT_NODE_CATEGORICAL)) checked = node;
     if (node->left < 0) {
       put_node(p, beg + i, node, 0);
+      GBT_TRY(put_slopes(p, beg + i, node));
       continue;
     }
     const int64_t child[2] = {node->left, node->right};
@@ -366,6 +406,30 @@ static gbt_status make_vectors(gbti_plant *p, double **out, uint64_t *n) {
   return GBT_OK;
 }
 
+/* Grids of the columns that leaves are linear in, for the terms. */
+static gbt_status make_grids(gbti_plant *p, gbt_linear_grid **grids, gbt_linear_view *linear) {
+  uint32_t *number, n_grids = 0;
+  if (p->n_leaves == 0) return GBT_OK;
+  GBT_TRY(gbt_mem_array(&p->mem, (size_t)p->n_columns, sizeof **grids, grids, p->err));
+  GBT_TRY(gbt_mem_zeros(&p->mem, (size_t)p->n_columns, sizeof *number, &number, p->err));
+  for (size_t i = 0; i < p->n_terms; i++) number[p->terms[i].grid] = 1;
+  for (int32_t c = 0; c < p->n_columns; c++) {
+    if (number[c] == 0) continue;
+    (*grids)[n_grids] = (gbt_linear_grid){.feat = c};
+    number[c] = n_grids++;
+  }
+  for (size_t i = 0; i < p->n_terms; i++) p->terms[i].grid = number[p->terms[i].grid];
+  gbt_mem_free(&p->mem, number);
+  *linear = (gbt_linear_view){.n_leaves = p->n_leaves,
+                              .n_terms = p->n_terms,
+                              .n_grids = n_grids,
+                              .of = p->linear,
+                              .leaf = p->leaves,
+                              .term = p->terms,
+                              .grid = *grids};
+  return GBT_OK;
+}
+
 gbt_status gbti_harvest(gbti_plant *p, uint8_t **out, size_t *n_out) {
   gbt_forest_view forest = {.n_features = p->n_columns,
                             .n_outputs = p->objective.n_outputs,
@@ -376,6 +440,7 @@ gbt_status gbti_harvest(gbti_plant *p, uint8_t **out, size_t *n_out) {
   uint64_t *codes = NULL;
   uint32_t *sets = NULL;
   double *vectors = NULL;
+  gbt_linear_grid *grids = NULL;
   gbt_schema *schema = NULL;
   size_t n_sets = 0;
   gbt_status status;
@@ -384,6 +449,7 @@ gbt_status gbti_harvest(gbti_plant *p, uint8_t **out, size_t *n_out) {
   GBT_TRY_GOTO(name_levels(p, list), done);
   GBT_TRY_GOTO(make_sets(p, list, &sets, &n_sets), done);
   GBT_TRY_GOTO(make_vectors(p, &vectors, &forest.n_vectors), done);
+  GBT_TRY_GOTO(make_grids(p, &grids, &forest.linear), done);
   GBT_TRY_GOTO(make_schema(p, &schema), done);
   forest.n_trees = p->n_trees;
   forest.n_nodes = p->n_planted;
@@ -407,6 +473,7 @@ gbt_status gbti_harvest(gbti_plant *p, uint8_t **out, size_t *n_out) {
   GBT_TRY_GOTO(gbt_model_make(&p->mem, &spec, out, n_out, p->err), done);
 done:
   gbt_schema_unref(schema);
+  gbt_mem_free(&p->mem, grids);
   gbt_mem_free(&p->mem, vectors);
   gbt_mem_free(&p->mem, sets);
   gbt_mem_free(&p->mem, codes);
@@ -422,6 +489,7 @@ void gbti_plant_drop(gbti_plant *p) {
   }
   for (int64_t i = 0; i < p->n_classes; i++) gbt_mem_free(&p->mem, p->classes[i]);
   void *blocks[] = {p->classes, p->column, p->base,  p->node,  p->codes, p->values,
-                    p->nodes,   p->gain,   p->cover, p->count, p->set_n, p->trees};
+                    p->nodes,   p->gain,   p->cover, p->count, p->set_n, p->trees,
+                    p->slopes,  p->linear, p->leaves, p->terms};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) gbt_mem_free(&p->mem, blocks[i]);
 }

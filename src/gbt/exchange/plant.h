@@ -31,9 +31,18 @@ typedef struct gbti_new_node {
   double value;          /* threshold, or what a leaf adds */
   size_t set_beg, set_n; /* GBT_NODE_CATEGORICAL: codes that go left, in `codes` */
   size_t vector;         /* leaf with several values: where they begin in `values` */
+  size_t slope_beg;      /* leaf that is linear in n_slopes > 0 columns: where these begin in `slopes`; */
+  uint32_t n_slopes;     /* value: what it adds where one of their numbers is missing */
+  double start;          /* else start + slope * number + slope * number + ... */
   double gain, cover;
   uint32_t count;
 } gbti_new_node;
+
+/* A column that a leaf is linear in. */
+typedef struct gbti_new_slope {
+  double slope;
+  int32_t feature;
+} gbti_new_slope;
 
 typedef struct gbti_plant {
   gbt_mem mem;
@@ -54,12 +63,18 @@ typedef struct gbti_plant {
   size_t n_codes, cap_codes;
   double *values; /* of the leaves of all trees, where leaves have several */
   size_t n_values, cap_values;
+  gbti_new_slope *slopes; /* of the leaves of the tree that is being read */
+  size_t n_slopes, cap_slopes;
   /* planted: nodes of all trees in gbt's order; sets and vectors are still places in codes and values */
   gbt_node *nodes;
   double *gain, *cover;
   uint32_t *count;
   size_t *set_n;
-  size_t n_planted, cap[5];
+  uint32_t *linear; /* 0, or 1 + the number of the linear leaf */
+  size_t n_planted, cap[6];
+  gbt_linear_leaf *leaves;
+  gbt_linear_term *terms; /* with features, not grids, until gbti_harvest() */
+  size_t n_leaves, cap_leaves, n_terms, cap_terms;
   gbt_tree *trees;
   size_t n_trees, cap_trees;
 } gbti_plant;
@@ -84,6 +99,7 @@ gbt_status gbti_not_offered(const gbti_plant *plant, const char *what);
 /* An array for the n >= 1 nodes of a tree, zeros. */
 gbt_status gbti_clear_nodes(gbti_plant *plant, size_t n) GBT_MUST_CHECK;
 gbt_status gbti_add_code(gbti_plant *plant, int64_t code) GBT_MUST_CHECK;
+gbt_status gbti_add_slope(gbti_plant *plant, gbti_new_slope slope) GBT_MUST_CHECK;
 
 /* Adds the tree whose root is node 0. Nodes that it does not reach are left out. Refuses children that do not exist, a
  * node that is reached twice, features and categories that do not exist, numbers that are not finite. */

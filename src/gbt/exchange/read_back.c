@@ -24,7 +24,8 @@ static double value_of(const gbt_schema_column *col, const gbti_cell *cell) {
   return -1.0;
 }
 
-static const double *leaf_of(const read_model *m, uint64_t t, const gbti_cell *row) {
+/* What the leaf of a row adds, of models whose leaves have one number. */
+static double leaf_of(const read_model *m, uint64_t t, const gbti_cell *row) {
   const gbt_forest_view *forest = gbt_model_forest(m->model);
   const gbt_schema *schema = gbt_model_schema(m->model);
   const gbt_tree *tree = &forest->trees[t];
@@ -35,13 +36,25 @@ static const double *leaf_of(const read_model *m, uint64_t t, const gbti_cell *r
     const double x = value_of(&schema->col[column], &row[column]);
     at = node[at].left + !gbt_goes_left(&node[at], x, forest->sets + tree->set_beg);
   }
-  return gbt_tree_node(forest, t, at).value;
+  const gbt_linear_view *linear = &forest->linear;
+  const uint32_t of = linear->n_leaves > 0 ? linear->of[tree->node_beg + at] : 0;
+  if (of == 0) return node[at].arg.value;
+  const gbt_linear_leaf *leaf = &linear->leaf[of - 1];
+  const gbt_linear_term *term = linear->term + leaf->term_beg;
+  double sum = leaf->start; /* LightGBM's are of numbers */
+  for (uint32_t k = 0; k < leaf->n_terms; k++) {
+    const int32_t column = linear->grid[term[k].grid].feat;
+    const double x = value_of(&schema->col[column], &row[column]);
+    if (x != x) return node[at].arg.value;
+    sum += term[k].slope * x;
+  }
+  return sum;
 }
 
 static int tree_of(void *state, uint64_t t, const gbti_cell *row, double *values) {
   const read_model *m = state;
   if (t >= gbt_model_forest(m->model)->n_trees || gbt_model_forest(m->model)->n_leaf_outputs > 1) return 0;
-  values[0] = *leaf_of(m, t, row);
+  values[0] = leaf_of(m, t, row);
   return 1;
 }
 
@@ -54,7 +67,7 @@ static int score_of(void *state, const gbti_cell *row, double *scores) {
   for (int32_t k = 0; k < about.n_outputs; k++) scores[k] = at_end ? 0.0 : about.base[k];
   for (uint64_t t = 0; t < about.n_trees; t++) {
     double *to = &scores[t % about.trees_per_round / (uint64_t)about.n_parallel];
-    *to += *leaf_of(m, t, row);
+    *to += leaf_of(m, t, row);
     if (floats) *to = (double)(float)*to;
   }
   for (int32_t k = 0; at_end && k < about.n_outputs; k++) {

@@ -271,12 +271,39 @@ static void put_field(lgb_writer *w, const gbti_out_tree *tree, int field, const
   }
 }
 
+/* Of each leaf of a tree with linear ones: its constant, how many columns it has, these, or their coefficients. */
+static void put_slopes(lgb_writer *w, const gbti_out_tree *tree, int what) {
+  static const char *const lists[] = {"leaf_const=", "num_features=", "leaf_features=", "leaf_coeff="};
+  const gbt_linear_view *linear = w->x->linear;
+  const gbt_linear_leaf constant = {.n_terms = 0};
+  gbti_put(w->out, lists[what]);
+  for (uint32_t i = 0; i < tree->n_nodes; i++) {
+    const gbti_out_node *node = &tree->node[i];
+    if (node->left > 0) continue;
+    const gbt_linear_leaf *leaf = node->linear > 0 ? &linear->leaf[node->linear - 1] : &constant;
+    if (what == 0) gbti_put_double(w->out, node->linear > 0 ? leaf->start : node->number);
+    if (what == 1) gbti_put_whole(w->out, leaf->n_terms);
+    for (uint32_t k = 0; what > 1 && k < leaf->n_terms; k++) {
+      const gbt_linear_term *term = &linear->term[leaf->term_beg + k];
+      if (what == 2)
+        gbti_put_whole(w->out, gbti_grid_column(w->x, term->grid));
+      else
+        gbti_put_double(w->out, term->slope);
+      gbti_put(w->out, " ");
+    }
+    gbti_put(w->out, i + 1 < tree->n_nodes || what > 1 ? " " : "");
+  }
+  gbti_put(w->out, "\n");
+}
+
 static gbt_status put_tree(lgb_writer *w, uint64_t t) {
   const gbti_out_tree *tree = &w->x->tree[t];
   int64_t n_splits = 0, n_leaves = 0, n_sets = 0;
+  int linear = 0;
   for (uint32_t i = 0; i < tree->n_nodes; i++) {
     w->number[i] = tree->node[i].left > 0 ? n_splits++ : n_leaves++;
     n_sets += tree->node[i].left > 0 && tree->node[i].by_set;
+    linear |= tree->node[i].left == 0 && tree->node[i].linear > 0;
   }
   gbti_put(w->out, "Tree=");
   gbti_put_whole(w->out, (int64_t)t);
@@ -301,7 +328,9 @@ static gbt_status put_tree(lgb_writer *w, uint64_t t) {
     }
     gbti_put(w->out, "\n");
   }
-  gbti_put(w->out, "is_linear=0\nshrinkage=1\n\n\n");
+  gbti_put(w->out, linear ? "is_linear=1\n" : "is_linear=0\n");
+  for (int what = 0; linear && what < 4; what++) put_slopes(w, tree, what);
+  gbti_put(w->out, "shrinkage=1\n\n\n");
   return GBT_OK;
 }
 

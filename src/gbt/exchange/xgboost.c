@@ -118,8 +118,7 @@ static gbt_status read_objective(xgb_reader *r, const xgb_objective *o, gbt_impo
     snprintf(facts->objective, sizeof facts->objective, "%s", text);
   }
   const gbt_objective_info *info = gbt_objective_info_of((int32_t)kind);
-  if ((info->outputs == GBT_OUTPUTS_ONE || info->outputs == GBT_OUTPUTS_COLUMNS) && r->n_outputs > 1)
-    kind = GBT_OBJ_CUSTOM; /* a score for each response */
+  if (info->outputs == GBT_OUTPUTS_ONE && r->n_outputs > 1) kind = GBT_OBJ_CUSTOM; /* a score for each response */
   if (info->outputs == GBT_OUTPUTS_CLASSES && r->n_outputs < 2) kind = GBT_OBJ_CUSTOM;
   facts->raw_only = o != NULL && (strcmp(o->name, "binary:hinge") == 0 || (kind != o->kind && o->base != LINK_NONE));
   if (kind == GBT_OBJ_QUANTILE && r->n_outputs > 1) {

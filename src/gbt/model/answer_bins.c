@@ -70,6 +70,10 @@ static gbt_status check_splits(gbt_ctx *ctx, const gbt_model *model, const gbt_d
   const gbt_schema *schema = model->parts.schema;
   where *at = NULL;
   gbt_status status;
+  if (gbt_linear_of_numbers(&forest->linear))
+    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "leaf_model",
+                       "the model has linear leaves of another program, which read numbers that bins do not have; give "
+                       "the rows themselves");
   GBT_TRY_GOTO(match_columns(&ctx->mem, schema, gbt_dataset_schema(ds), &at, err), done);
   for (uint64_t t = trees.beg; t < trees.end; t++) {
     GBT_TRY_GOTO(gbt_ctx_poll(ctx, err), done);

@@ -26,7 +26,8 @@ typedef struct direct_run {
   int64_t rows_per_task;
   double *x;       /* by thread: block x width */
   int64_t *cursor; /* by thread: n_feats */
-  int32_t *grid_x; /* by thread: block x grids of the forest; NULL where leaves are constant */
+  int32_t *grid_x; /* by thread: block x grids of the forest; NULL where leaves are constant, or of numbers */
+  int numbers;     /* leaves that scores are made of read numbers */
 } direct_run;
 
 /* A block of rows on its way through the trees. */
@@ -70,6 +71,10 @@ static void walk(const lane lanes[LANES], uint32_t pos[LANES]) {
 /* Leaves of rows [r, r + n) of the block in tree t. */
 static void emit(const direct_run *run, const direct_block *block, uint64_t t, int32_t r, int32_t n,
                  const uint32_t *pos) {
+  if (run->numbers) {
+    gbti_predict_emit_numbers(run->job, t, block->row + r, n, pos, block->x + (int64_t)r * run->width, run->width);
+    return;
+  }
   if (block->grid_x == NULL) {
     gbti_predict_emit(run->job, t, block->row + r, n, pos);
     return;
@@ -187,7 +192,9 @@ gbt_status gbti_predict_direct(gbt_ctx *ctx, const gbti_predict_job *job, gbt_tr
   GBT_TRY_GOTO(gbt_mem_zeros(&ctx->mem, n_threads * (size_t)run.block, (size_t)run.width * sizeof *run.x, &run.x, err),
                done);
   GBT_TRY_GOTO(gbt_mem_zeros(&ctx->mem, n_threads, (size_t)run.n_feats * sizeof *run.cursor, &run.cursor, err), done);
-  if (job->scores != NULL && job->forest->linear.n_leaves > 0)
+  const int linear = job->scores != NULL && job->forest->linear.n_leaves > 0;
+  run.numbers = linear && gbt_linear_of_numbers(&job->forest->linear);
+  if (linear && !run.numbers)
     GBT_TRY_GOTO(gbt_mem_array(&ctx->mem, n_threads * (size_t)run.block,
                                job->forest->linear.n_grids * sizeof *run.grid_x, &run.grid_x, err),
                  done);

@@ -73,6 +73,19 @@ void gbti_predict_emit_linear(const gbti_predict_job *job, uint64_t t, int64_t r
   }
 }
 
+void gbti_predict_emit_numbers(const gbti_predict_job *job, uint64_t t, int64_t row, int32_t n, const uint32_t *pos,
+                               const double *x, int32_t width) {
+  const gbt_forest_view *forest = job->forest;
+  const gbt_linear_view *linear = &forest->linear;
+  const uint64_t beg = forest->trees[t].node_beg;
+  double *out = job->scores + gbti_predict_output(forest, t) * job->n_rows + row;
+  for (int32_t r = 0; r < n; r++) {
+    const uint32_t of = linear->of[beg + pos[r]];
+    const double value = forest->nodes[beg + pos[r]].arg.value;
+    out[r] += of > 0 ? gbt_linear_number(linear, &linear->leaf[of - 1], x + (int64_t)r * width, value) : value;
+  }
+}
+
 /* ---- the start and the end ---- */
 
 typedef struct fill_run {

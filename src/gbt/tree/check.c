@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "../base/bits.h"
+
 /* Finite: neither NaN nor infinite. */
 static int is_finite(double x) { return x - x == 0.0; }
 
@@ -102,6 +104,10 @@ static const char *grids_fault(const gbt_linear_view *linear, const gbt_feature 
     const gbt_feature *feat = &feats[grid->feat];
     if (feat->kind != GBT_FEATURE_COLUMN || feat->type != GBT_NUMERIC)
       return "a grid of linear leaves belongs to a feature that is not numeric";
+    if (linear->n_values == 0) {
+      if (grid->beg != 0 || grid->n_bins != 0) return "a grid of linear leaves is not where it must be";
+      continue;
+    }
     if (grid->beg != at || grid->n_bins < 2 || (uint64_t)grid->n_bins > linear->n_values - at)
       return "a grid of linear leaves is not where it must be";
     const double *cut = linear->cut + at;
@@ -128,16 +134,24 @@ static int has_means(const gbt_linear_leaf *leaf, const gbt_linear_term *term, d
   return fabs(at) <= size * (1.0 / GBT_LINEAR_MEAN) + rounded;
 }
 
+/* What bins have and numbers do not is 0. */
+static const char *number_fault(const gbt_linear_leaf *leaf, const gbt_linear_term *term) {
+  uint64_t other = gbt_bits(leaf->low) | gbt_bits(leaf->high);
+  for (uint32_t k = 0; k < leaf->n_terms; k++) other |= (uint32_t)term[k].mean;
+  return other == 0 ? NULL : "a linear leaf of numbers has a range or means";
+}
+
 static const char *leaves_fault(const gbt_forest_view *forest) {
   const gbt_linear_view *linear = &forest->linear;
+  const int numbers = gbt_linear_of_numbers(linear);
   uint64_t next = 0, term = 0;
   for (uint64_t i = 0; i < forest->n_nodes; i++) {
     if (linear->of[i] == 0) continue;
     if (forest->nodes[i].left != 0 || linear->of[i] != next + 1 || next == linear->n_leaves)
       return "a linear leaf is not where it must be";
     const gbt_linear_leaf *leaf = &linear->leaf[next++];
-    if (leaf->zero != 0 || leaf->n_terms < 1 || leaf->n_terms > GBT_LINEAR_MOST || leaf->term_beg != term ||
-        leaf->n_terms > linear->n_terms - term)
+    if (leaf->zero != 0 || leaf->n_terms < 1 || (leaf->n_terms > GBT_LINEAR_MOST && !numbers) ||
+        leaf->term_beg != term || leaf->n_terms > linear->n_terms - term)
       return "the terms of a linear leaf are not where they must be";
     if (!is_finite(leaf->start) || !is_finite(leaf->low) || !is_finite(leaf->high) || leaf->low > leaf->high)
       return "the range of a linear leaf is invalid";
@@ -148,7 +162,9 @@ static const char *leaves_fault(const gbt_forest_view *forest) {
         return "a mean of linear leaves is out of range";
       if (!(its->slope < 1e300 && its->slope > -1e300)) return "a slope is not finite";
     }
-    if (!has_means(leaf, linear->term + term, forest->nodes[i].arg.value))
+    const char *fault = numbers ? number_fault(leaf, linear->term + term) : NULL;
+    if (fault != NULL) return fault;
+    if (!numbers && !has_means(leaf, linear->term + term, forest->nodes[i].arg.value))
       return "a linear leaf does not have its constant at the means of its columns";
     term += leaf->n_terms;
   }

@@ -60,6 +60,7 @@ static void put_grid(gbt_linear_store *linear, const gbt_linear_view *from, uint
   const gbt_linear_grid *its = &from->grid[g];
   const size_t n = (size_t)its->n_bins;
   *to = (gbt_linear_grid){its->feat, its->n_bins, linear->n_values};
+  if (n == 0) return;
   memcpy(linear->cut + to->beg, from->cut + its->beg, n * sizeof *linear->cut);
   memcpy(linear->x + to->beg, from->x + its->beg, n * sizeof *linear->x);
   linear->n_values += n;
@@ -92,7 +93,8 @@ int32_t gbt_forest_grid_of(const gbt_forest *forest, int32_t feat) {
 static int same_grid(const gbt_linear_store *linear, uint32_t own, const gbt_linear_view *from, uint32_t its) {
   const gbt_linear_grid *a = &linear->grid[own], *b = &from->grid[its];
   const size_t n = (size_t)a->n_bins;
-  return a->n_bins == b->n_bins && memcmp(linear->cut + a->beg, from->cut + b->beg, n * sizeof *linear->cut) == 0 &&
+  if (n == 0 || a->n_bins != b->n_bins) return a->n_bins == b->n_bins;
+  return memcmp(linear->cut + a->beg, from->cut + b->beg, n * sizeof *linear->cut) == 0 &&
          memcmp(linear->x + a->beg, from->x + b->beg, n * sizeof *linear->x) == 0;
 }
 
@@ -103,6 +105,10 @@ gbt_status gbti_forest_match_grids(const gbt_forest *forest, const gbt_linear_vi
   if (forest->linear == NULL)
     return gbt_fail_on(err, GBT_E_ARG, "leaf_model",
                        "the initial model has linear leaves; set `leaf_model = \"linear\"`");
+  if (gbt_linear_of_numbers(from) != (forest->linear->n_values == 0))
+    return gbt_fail_on(err, GBT_E_ARG, "leaf_model",
+                       "linear leaves of an imported model read numbers, and those of gbt read bins, so both cannot be "
+                       "in one model; predict with each of the models");
   GBT_TRY(gbt_mem_array(&forest->mem, from->n_grids, sizeof **map, map, err));
   for (uint32_t g = 0; g < from->n_grids; g++) {
     const int32_t own = gbt_forest_grid_of(forest, from->grid[g].feat);

@@ -5,7 +5,11 @@
  *
  * A row for which one of these features is missing gets the value of the leaf's node instead, as in a tree of constant
  * leaves. X depends only on the bin, so a row has the same value whether its bins or its numbers are known; and x
- * cannot leave the data, as the outer bins have an end. Trees whose leaves are all constant have none of this. */
+ * cannot leave the data, as the outer bins have an end. Trees whose leaves are all constant have none of this.
+ *
+ * Leaves of numbers are those of imported models: start + slope * x + slope * x + ..., where x are the numbers
+ * themselves, of any number of features, and nothing is clipped. All leaves of a forest are of one kind, and grids
+ * without bins say so: n_bins is 0; low, high and means are 0. */
 #ifndef GBT_TREE_LINEAR_H
 #define GBT_TREE_LINEAR_H
 
@@ -29,7 +33,7 @@ typedef struct gbt_linear_grid {
 typedef struct gbt_linear_leaf {
   double start, low, high;
   uint64_t term_beg;
-  uint32_t n_terms, zero; /* 1 .. GBT_LINEAR_MOST; 0 */
+  uint32_t n_terms, zero; /* 1 .. GBT_LINEAR_MOST, of numbers 1 or more; 0 */
 } gbt_linear_leaf;
 
 typedef struct gbt_linear_term {
@@ -56,6 +60,11 @@ typedef struct gbt_linear_tree {
   const gbt_linear_leaf *leaf;
   const gbt_linear_term *term; /* of grids with the forest's numbers */
 } gbt_linear_tree;
+
+/* Whether the leaves read numbers, not bins. */
+GBT_FN int gbt_linear_of_numbers(const gbt_linear_view *linear) {
+  return linear->n_grids > 0 && linear->n_values == 0;
+}
 
 /* Which bin a number is in: the smallest b with x <= cut[b]. x is not NaN. */
 GBT_FN int32_t gbt_linear_bin(const double *cut, int32_t n_bins, double x) {
@@ -88,6 +97,19 @@ GBT_FN double gbt_linear_value(const gbt_linear_leaf *leaf, const gbt_linear_ter
   double value = leaf->start;
   for (uint32_t k = 0; k < leaf->n_terms; k++) value += terms[k].slope * (double)x[k];
   return gbt_linear_clip(leaf, value);
+}
+
+/* The value of a leaf of numbers; x: by feature; constant: where one of its numbers is missing. */
+GBT_FN double gbt_linear_number(const gbt_linear_view *linear, const gbt_linear_leaf *leaf, const double *x,
+                                double constant) {
+  const gbt_linear_term *term = linear->term + leaf->term_beg;
+  double value = leaf->start;
+  for (uint32_t k = 0; k < leaf->n_terms; k++) {
+    const double its = x[linear->grid[term[k].grid].feat];
+    if (its != its) return constant;
+    value += term[k].slope * its;
+  }
+  return value;
 }
 
 /* The numbers X of the bins of a feature, from its cuts: cut[0 .. n_bins - 2] ascend, cut[n_bins - 1] = +Inf. A

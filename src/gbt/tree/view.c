@@ -52,8 +52,6 @@ gbt_node_info gbt_tree_node(const gbt_forest_view *forest, uint64_t tree, uint32
   return out;
 }
 
-_Static_assert((int)GBT_LEAF_TERMS == (int)GBT_LINEAR_MOST, "leaves that hosts read have room for all features");
-
 uint32_t gbt_forest_n_units(const gbt_forest_view *forest) {
   return forest->linear.n_leaves > 0 ? forest->linear.n_grids : 0;
 }
@@ -61,32 +59,52 @@ uint32_t gbt_forest_n_units(const gbt_forest_view *forest) {
 /* NaN where the cuts of the grid have no unit: a file may have any. */
 static gbt_slope_unit unit_of(const gbt_linear_view *linear, const gbt_linear_grid *grid) {
   gbt_slope_unit out = {.known = 1, .centre = NAN, .up = {NAN, NAN}};
+  if (gbt_linear_of_numbers(linear)) return (gbt_slope_unit){.known = 1, .centre = 0.0, .up = {1.0, 1.0}};
   (void)gbt_linear_units(linear->cut + grid->beg, grid->n_bins, &out.centre, out.up);
   return out;
 }
 
-gbt_leaf_slopes gbt_tree_slopes(const gbt_forest_view *forest, uint64_t tree, uint32_t node, gbt_slope_unit *unit) {
+/* NULL: the leaf is constant. */
+static const gbt_linear_leaf *linear_leaf(const gbt_forest_view *forest, uint64_t tree, uint32_t node) {
   GBT_ASSERT(tree < forest->n_trees && node < forest->trees[tree].n_nodes);
   const gbt_linear_view *linear = &forest->linear;
   const uint32_t of = linear->n_leaves > 0 ? linear->of[forest->trees[tree].node_beg + node] : 0;
+  return of == 0 ? NULL : &linear->leaf[of - 1];
+}
+
+static gbt_leaf_slope slope_of(const gbt_linear_view *linear, const gbt_linear_term *term, const gbt_slope_unit *unit) {
+  const gbt_slope_unit *its = &unit[term->grid];
+  return (gbt_leaf_slope){linear->grid[term->grid].feat, (term->slope * its->up[0]) * its->up[1]};
+}
+
+gbt_leaf_slopes gbt_tree_slopes(const gbt_forest_view *forest, uint64_t tree, uint32_t node, gbt_slope_unit *unit) {
+  const gbt_linear_view *linear = &forest->linear;
+  const gbt_linear_leaf *leaf = linear_leaf(forest, tree, node);
   gbt_leaf_slopes out = {.n = 0};
-  if (of == 0) return out;
+  if (leaf == NULL) return out;
   const uint32_t other_float = gbti_float_begin();
-  const gbt_linear_leaf *leaf = &linear->leaf[of - 1];
-  out.n = (int32_t)leaf->n_terms;
+  const int numbers = gbt_linear_of_numbers(linear);
+  out.n = leaf->n_terms;
   out.intercept = leaf->start;
-  out.low = leaf->low;
-  out.high = leaf->high;
-  for (int32_t k = 0; k < out.n; k++) {
-    const gbt_linear_term *term = &linear->term[leaf->term_beg + (uint32_t)k];
-    const gbt_linear_grid *grid = &linear->grid[term->grid];
+  out.low = numbers ? -INFINITY : leaf->low;
+  out.high = numbers ? INFINITY : leaf->high;
+  for (uint32_t k = 0; k < out.n; k++) {
+    const gbt_linear_term *term = &linear->term[leaf->term_beg + k];
     gbt_slope_unit *its = &unit[term->grid];
     GBT_ASSERT(term->grid < linear->n_grids);
-    if (!its->known) *its = unit_of(linear, grid);
-    out.feature[k] = grid->feat;
-    out.slope[k] = (term->slope * its->up[0]) * its->up[1];
-    out.intercept -= out.slope[k] * its->centre;
+    if (!its->known) *its = unit_of(linear, &linear->grid[term->grid]);
+    if (!numbers) out.intercept -= slope_of(linear, term, unit).slope * its->centre;
   }
+  gbti_float_end(other_float);
+  return out;
+}
+
+gbt_leaf_slope gbt_tree_slope(const gbt_forest_view *forest, uint64_t tree, uint32_t node, uint32_t k,
+                              const gbt_slope_unit *unit) {
+  const gbt_linear_leaf *leaf = linear_leaf(forest, tree, node);
+  GBT_ASSERT(leaf != NULL && k < leaf->n_terms);
+  const uint32_t other_float = gbti_float_begin();
+  const gbt_leaf_slope out = slope_of(&forest->linear, &forest->linear.term[leaf->term_beg + k], unit);
   gbti_float_end(other_float);
   return out;
 }

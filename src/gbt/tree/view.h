@@ -68,16 +68,19 @@ typedef struct gbt_node_info {
 uint32_t gbt_tree_n_nodes(const gbt_forest_view *forest, uint64_t tree);
 gbt_node_info gbt_tree_node(const gbt_forest_view *forest, uint64_t tree, uint32_t node);
 
-enum { GBT_LEAF_TERMS = 6 }; /* features of a linear leaf at most */
-
 /* A linear leaf in the units of its columns: intercept + the sum of slope * x, cut to [low, high], where x is the
- * middle of the bin that the row's number is in, up to rounding. A row that lacks one of the numbers gets the node's
- * value. */
+ * middle of the bin that the row's number is in, up to rounding; of an imported model, the number itself, and low and
+ * high are infinite. A row that lacks one of the numbers gets the node's value. */
 typedef struct gbt_leaf_slopes {
-  int32_t n; /* features; 0: the leaf is constant */
-  int32_t feature[GBT_LEAF_TERMS];
-  double slope[GBT_LEAF_TERMS], intercept, low, high;
+  uint32_t n; /* features; 0: the leaf is constant */
+  double intercept, low, high;
 } gbt_leaf_slopes;
+
+/* One of its features. */
+typedef struct gbt_leaf_slope {
+  int32_t feature;
+  double slope;
+} gbt_leaf_slope;
 
 /* The unit of a column's slopes, which takes passes over all of its bins. Begins as zeros. */
 typedef struct gbt_slope_unit {
@@ -91,6 +94,9 @@ uint32_t gbt_forest_n_units(const gbt_forest_view *forest);
 /* A linear leaf. unit: gbt_forest_n_units() of them, the same ones for all leaves of the forest; those of the leaf's
  * features are known afterwards. */
 gbt_leaf_slopes gbt_tree_slopes(const gbt_forest_view *forest, uint64_t tree, uint32_t node, gbt_slope_unit *unit);
+/* Its feature k < n, once gbt_tree_slopes() has been asked for the leaf with these units. */
+gbt_leaf_slope gbt_tree_slope(const gbt_forest_view *forest, uint64_t tree, uint32_t node, uint32_t k,
+                              const gbt_slope_unit *unit);
 
 /* How much a range of trees uses each feature; a range beyond the last tree is cut. Each array: n_features numbers,
  * overwritten: the sums of gain and cover over the splits by the feature, and the number of these splits. */

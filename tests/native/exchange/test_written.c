@@ -66,28 +66,35 @@ static void allocations_fail(void) {
   test_note("%d allocations", (int)n_swept);
 }
 
-/* Formats that have linear leaves write them; the others name these. */
-static void linear_leaves(void) {
+/* Formats that have such linear leaves write them; the others name these. */
+static void check_linear(uint8_t *bytes, size_t n_bytes, const char *const *formats, const char *what) {
   const gbt_mem mem = gbt_mem_default();
-  size_t n_bytes;
   gbt_model *model = NULL;
-  uint8_t *bytes = model_seed_linear(&n_bytes);
   REQUIRE(bytes != NULL);
   REQUIRE_OK(gbt_model_open(&mem, bytes, n_bytes, &model, test_err));
   for (int f = 0; gbt_export_name(f) != NULL; f++) {
     const char *name = gbt_export_name(f);
     written_case c = {.model = model, .format = f};
     const gbt_status status = write_once(&mem, &c, test_err);
-    if (strcmp(name, "c") == 0 || strcmp(name, "json") == 0) {
+    if (strcmp(name, formats[0]) == 0 || strcmp(name, formats[1]) == 0) {
       if (!CHECK_EQ_I64(status, GBT_OK)) test_note("as \"%s\": %s", name, test_err->msg);
       fault_sweep(write_once, &c);
       continue;
     }
     CHECK_EQ_I64(status, GBT_E_UNSUPPORTED);
-    CHECK(strstr(test_err->msg, "linear leaves; use \"c\" or \"json\" instead") != NULL);
+    if (!CHECK(strstr(test_err->msg, what) != NULL)) test_note("%s", test_err->msg);
   }
   gbt_model_close(model);
   free(bytes);
+}
+
+static void linear_leaves(void) {
+  static const char *const of_bins[] = {"c", "json"}, *const of_numbers[] = {"lightgbm", "lightgbm"};
+  size_t n_bytes;
+  uint8_t *bytes = model_seed_linear(&n_bytes);
+  check_linear(bytes, n_bytes, of_bins, "linear leaves; use \"c\" or \"json\" instead");
+  bytes = model_seed_numbers(&n_bytes);
+  check_linear(bytes, n_bytes, of_numbers, "linear leaves of LightGBM (`linear_tree`); use \"lightgbm\" instead");
 }
 
 void suite_written(void) {

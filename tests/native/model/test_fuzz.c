@@ -9,7 +9,7 @@
 #include "model_use.h"
 #include "mutate.h"
 
-enum { DAMAGED = 1000, CRAFTED = 24000, MOST = 8192, SEEDS = MODEL_SEEDS + 1 }; /* the last one has linear leaves */
+enum { DAMAGED = 1000, CRAFTED = 24000, MOST = 8192, SEEDS = MODEL_SEEDS + 2 }; /* the last two have linear leaves */
 
 static int64_t times(void) {
   const char *text = getenv("GBT_FUZZ");
@@ -25,7 +25,8 @@ typedef struct blob {
 
 static blob make_model(uint64_t seed) {
   blob b = {NULL, 0};
-  b.bytes = seed < MODEL_SEEDS ? model_seed(seed, &b.n) : model_seed_linear(&b.n);
+  b.bytes = seed < MODEL_SEEDS ? model_seed(seed, &b.n) : seed == MODEL_SEEDS ? model_seed_linear(&b.n) :
+            model_seed_numbers(&b.n);
   return b;
 }
 
@@ -278,6 +279,39 @@ static void slopes_without_means(void) {
   free(from.bytes);
 }
 
+/* Leaves of numbers have nothing that belongs to bins. */
+static void lies_about_numbers(void) {
+  const struct {
+    gbti_section_id section;
+    uint64_t at;
+    int size;
+    uint64_t value;
+  } lies[] = {{GBTI_SEC_LINEAR_GRIDS, offsetof(gbt_linear_grid, n_bins), 4, 2},
+              {GBTI_SEC_LINEAR_GRIDS, offsetof(gbt_linear_grid, beg), 8, 1},
+              {GBTI_SEC_LINEAR_GRIDS, offsetof(gbt_linear_grid, feat), 4, 3}, /* categories */
+              {GBTI_SEC_LINEAR_LEAVES, offsetof(gbt_linear_leaf, start), 8, gbt_bits(INFINITY)},
+              {GBTI_SEC_LINEAR_LEAVES, offsetof(gbt_linear_leaf, low), 8, gbt_bits(-1.0)},
+              {GBTI_SEC_LINEAR_LEAVES, offsetof(gbt_linear_leaf, high), 8, gbt_bits(1.0)},
+              {GBTI_SEC_LINEAR_LEAVES, offsetof(gbt_linear_leaf, term_beg), 8, 1},
+              {GBTI_SEC_LINEAR_LEAVES, offsetof(gbt_linear_leaf, n_terms), 4, 0},
+              {GBTI_SEC_LINEAR_LEAVES, offsetof(gbt_linear_leaf, n_terms), 4, UINT32_MAX},
+              {GBTI_SEC_LINEAR_TERMS, offsetof(gbt_linear_term, slope), 8, gbt_bits(NAN)},
+              {GBTI_SEC_LINEAR_TERMS, offsetof(gbt_linear_term, grid), 4, 7},
+              {GBTI_SEC_LINEAR_TERMS, offsetof(gbt_linear_term, mean), 4, 1},
+              {GBTI_SEC_LINEAR_TERMS, offsetof(gbt_linear_term, slope), 8, gbt_bits(0.25)}}; /* sound */
+  enum { N_LIES = (int)(sizeof lies / sizeof *lies) };
+  blob from = make_model(MODEL_SEEDS + 1);
+  REQUIRE(from.bytes != NULL);
+  for (int i = 0; i < N_LIES; i++) {
+    blob b = copy_of(from);
+    put(b, lies[i].section, lies[i].at, lies[i].size, lies[i].value);
+    mutate_seal(b.bytes, b.n);
+    if (!CHECK_EQ_I64(model_use(b.bytes, b.n), i == N_LIES - 1)) test_note("lie %d", i);
+    free(b.bytes);
+  }
+  free(from.bytes);
+}
+
 /* A header that promises more than there is: refused before anything is allocated for it. */
 static void absurd_sizes(void) {
   static const uint64_t huge[] = {1ull << 31, 1ull << 32, 1ull << 40, 1ull << 61, 1ull << 63, UINT64_MAX};
@@ -301,5 +335,6 @@ void suite_fuzz(void) {
   RUN(crafted_files);
   RUN(consistent_lies);
   RUN(slopes_without_means);
+  RUN(lies_about_numbers);
   RUN(absurd_sizes);
 }

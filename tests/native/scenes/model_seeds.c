@@ -1,6 +1,7 @@
 /* See model_seeds.h. */
 #include "model_seeds.h"
 
+#include "../../src/gbt/exchange/exchange.h"
 #include "../../src/gbt/model/model_impl.h"
 #include "../../src/gbt/schema/schema_impl.h"
 #include "forests.h"
@@ -131,5 +132,29 @@ uint8_t *model_seed_linear(size_t *n_bytes) {
   trained_free(t);
   made_free(data);
   gbt_ctx_close(&ctx);
+  return out;
+}
+
+uint8_t *model_seed_numbers(size_t *n_bytes) {
+  static const char text[] =
+      "tree\nversion=v4\nnum_class=1\nnum_tree_per_iteration=1\nlabel_index=0\nmax_feature_idx=7\n"
+      "objective=regression\nfeature_names=a b c d e f g h\n"
+      "feature_infos=[0:1] [0:1] [0:1] 1:2:5 [0:1] [0:1] [0:1] [0:1]\n\n"
+      "Tree=0\nnum_leaves=3\nnum_cat=1\nsplit_feature=0 3\nsplit_gain=2 1\nthreshold=0.5 0\n"
+      "decision_type=10 1\nleft_child=1 -1\nright_child=-2 -3\nleaf_value=0.25 -1.5 3\n"
+      "leaf_count=5 6 7\ninternal_count=18 12\ncat_boundaries=0 1\ncat_threshold=38\nis_linear=1\n"
+      "leaf_const=0.5 -2 1\nnum_features=2 0 8\nleaf_features=0 1   7 6 5 4 2 1 0 2\n"
+      "leaf_coeff=0.1 -3   1 2 -0.7 0.3 1e-9 5 -6 1e6\n\n"
+      "Tree=1\nnum_leaves=1\nnum_cat=0\nleaf_value=0.125\nis_linear=1\nleaf_const=0.5\n"
+      "num_features=1\nleaf_features=2\nleaf_coeff=-0.1\n\n"
+      "Tree=2\nnum_leaves=1\nnum_cat=0\nleaf_value=0.125\nis_linear=0\n\nend of trees\n";
+  const gbt_mem mem = gbt_mem_default();
+  gbt_import_facts facts;
+  uint8_t *bytes = NULL, *out = NULL;
+  if (!CHECK_OK(gbt_import(&mem, (const uint8_t *)text, sizeof text - 1, &facts, &bytes, n_bytes, test_err)))
+    return NULL;
+  out = test_alloc(*n_bytes);
+  memcpy(out, bytes, *n_bytes);
+  gbt_mem_free(&mem, bytes);
   return out;
 }

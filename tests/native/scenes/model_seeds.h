@@ -11,7 +11,8 @@ enum { MODEL_SEEDS = 19 };
 /* The bytes of seed i, to be freed with free(); NULL after a failure, reported as a failed check. */
 uint8_t *model_seed(uint64_t i, size_t *n_bytes);
 
-/* A model with linear leaves, for what can use it. As above. */
+/* A model with linear leaves, for what can use it; one whose leaves are linear in numbers. As above. */
 uint8_t *model_seed_linear(size_t *n_bytes);
+uint8_t *model_seed_numbers(size_t *n_bytes);
 
 #endif

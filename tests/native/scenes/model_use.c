@@ -245,10 +245,11 @@ static void read_slopes(const use *u) {
       const gbt_leaf_slopes leaf = gbt_tree_slopes(view, t, i, unit);
       memset(fresh, 0, n * sizeof *fresh);
       const gbt_leaf_slopes again = gbt_tree_slopes(view, t, i, fresh);
-      if (!CHECK(leaf.n >= 0 && leaf.n <= GBT_LEAF_TERMS) || !CHECK_EQ_I64(leaf.n, again.n)) break;
-      for (int32_t k = 0; k < leaf.n; k++) {
-        CHECK(leaf.feature[k] >= 0 && leaf.feature[k] < view->n_features);
-        CHECK_EQ_BYTES(&leaf.slope[k], &again.slope[k], sizeof(double));
+      if (!CHECK(leaf.n <= view->linear.n_terms) || !CHECK_EQ_I64(leaf.n, again.n)) break;
+      for (uint32_t k = 0; k < leaf.n; k++) {
+        const gbt_leaf_slope its = gbt_tree_slope(view, t, i, k, unit), also = gbt_tree_slope(view, t, i, k, fresh);
+        CHECK(its.feature >= 0 && its.feature < view->n_features);
+        CHECK_EQ_BYTES(&its.slope, &also.slope, sizeof(double));
       }
     }
   free(unit);
@@ -271,7 +272,7 @@ static int explained_soon(const gbt_forest_view *view, gbt_tree_range trees) {
 /* By cover, by rows of the table itself, or pairs: every number is written, and with no tree only the base is there. */
 static void explain(use *u, gbt_tree_range trees) {
   const gbt_forest_view *view = &u->model->parts.forest;
-  if (!explained_soon(view, trees)) return;
+  if (!explained_soon(view, trees) || gbt_linear_of_numbers(&view->linear)) return;
   const size_t p = (size_t)view->n_features + 1, n_rows = (size_t)u->table->table.n_rows;
   int32_t *player = test_alloc(p * sizeof *player);
   for (int32_t f = 0; f < view->n_features; f++) player[f] = f;

@@ -158,7 +158,8 @@ static int64_t slopes_of(const gbt_model *model, double *out) {
       const gbt_leaf_slopes leaf = gbt_tree_slopes(view, t, i, unit);
       n_linear += leaf.n > 0;
       *out++ = leaf.intercept;
-      for (int32_t k = 0; k < GBT_LEAF_TERMS; k++) *out++ = k < leaf.n ? leaf.slope[k] : 0.0;
+      for (uint32_t k = 0; k < GBT_LINEAR_MOST; k++)
+        *out++ = k < leaf.n ? gbt_tree_slope(view, t, i, k, unit).slope : 0.0;
     }
   free(unit);
   return n_linear;
@@ -170,7 +171,7 @@ static void slopes_are_the_same(void) {
   uint8_t *bytes = model_seed_linear(&n_bytes);
   gbt_model *model;
   REQUIRE_OK(gbt_model_open(&mem, bytes, n_bytes, &model, test_err));
-  const size_t n = gbt_forest_about(gbt_model_forest(model)).n_nodes * (1 + GBT_LEAF_TERMS);
+  const size_t n = gbt_forest_about(gbt_model_forest(model)).n_nodes * (1 + GBT_LINEAR_MOST);
   double *want = test_alloc(n * sizeof *want), *got = test_alloc(n * sizeof *got);
   CHECK(slopes_of(model, want) > 0);
   for (int i = 0; i < N_OTHER_FLOATS; i++) {
