@@ -24,7 +24,7 @@ static double value_of(const gbt_schema_column *col, const gbti_cell *cell) {
   return -1.0;
 }
 
-/* What the leaf of a row adds, of models whose leaves have one number. */
+/* The number that a row's leaf adds, in models whose leaves have one. */
 static double leaf_of(const read_model *m, uint64_t t, const gbti_cell *row) {
   const gbt_forest_view *forest = gbt_model_forest(m->model);
   const gbt_schema *schema = gbt_model_schema(m->model);

@@ -134,7 +134,7 @@ static int has_means(const gbt_linear_leaf *leaf, const gbt_linear_term *term, d
   return fabs(at) <= size * (1.0 / GBT_LINEAR_MEAN) + rounded;
 }
 
-/* What bins have and numbers do not is 0. */
+/* Fields that only leaves of bins have are 0. */
 static const char *number_fault(const gbt_linear_leaf *leaf, const gbt_linear_term *term) {
   uint64_t other = gbt_bits(leaf->low) | gbt_bits(leaf->high);
   for (uint32_t k = 0; k < leaf->n_terms; k++) other |= (uint32_t)term[k].mean;
