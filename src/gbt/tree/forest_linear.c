@@ -105,7 +105,8 @@ gbt_status gbti_forest_match_grids(const gbt_forest *forest, const gbt_linear_vi
   if (forest->linear == NULL)
     return gbt_fail_on(err, GBT_E_ARG, "leaf_model",
                        "the initial model has linear leaves; set `leaf_model = \"linear\"`");
-  if (gbt_linear_of_numbers(from) != (forest->linear->n_values == 0))
+  const int numbers = forest->linear->n_grids > 0 && forest->linear->n_values == 0;
+  if (gbt_linear_of_numbers(from) != numbers)
     return gbt_fail_on(err, GBT_E_ARG, "leaf_model",
                        "linear leaves of an imported model read numbers, and those of gbt read bins, so both cannot be "
                        "in one model; predict with each of the models");
