@@ -205,7 +205,7 @@ metric_of_column <- function(x, columns) {
       stop_argument(sprintf("metric \"%s\": the name of a column must follow the \"@\": %s", x,
                             enumerate(columns)), "eval_metric")
     }
-    if (length(columns) && after != x && !grepl("^[0-9.eE+-]+$", after)) {
+    if (length(columns) && after != x && !(grepl("^[0-9.eE+-]+$", after) && takes_number(sub("@.*", "", x)))) {
       stop_argument(sprintf("metric \"%s\": the response has no column `%s`, only %s", x, after, enumerate(columns)),
                     "eval_metric")
     }
@@ -224,6 +224,12 @@ metric_of_column <- function(x, columns) {
 may_be_parameter <- function(metric, text) {
   table <- metrics_table()
   grepl("^[0-9.eE+-]+$", text) & !is.na(table$parameter[match(metric, table$name)])
+}
+
+# Has one of the metrics that are called so a parameter? TRUE for other names, which are refused as such.
+takes_number <- function(name) {
+  at <- which(vapply(metric_names(), function(names) lower_case(printable(name)) %in% names, NA))
+  length(at) == 0L || any(!is.na(metrics_table()$parameter[at]))
 }
 
 # CatBoost's "Quantile:alpha=0.9" in its parts.
@@ -264,7 +270,8 @@ refuse_alpha_of_metric <- function(args) {
 # The text after the "@", as a number.
 read_metric_param <- function(text, info, x) {
   if (is.na(info$parameter)) {
-    stop_argument(sprintf("metric \"%s\" has no parameter, so \"%s\" cannot be given", info$name, x), "eval_metric")
+    stop_argument(sprintf("metric \"%s\" takes no number after the \"@\", so \"%s\" cannot be given; write \"%s\"",
+                          info$name, x, info$name), "eval_metric")
   }
   value <- if (grepl("^[0-9.eE+-]+$", text)) suppressWarnings(as.numeric(text)) else NA
   if (is.na(value)) {

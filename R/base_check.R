@@ -102,6 +102,17 @@ check_no_dots <- function(dots, known) {
                 given[1L])
 }
 
+# Words for the argument that would choose one of the outputs of a model.
+output_words <- c("output", "outputs", "which_output", "class", "classes", "which_class", "which.class", "target_class")
+
+# Functions that compute all outputs, of which plot() chooses. who: the name of the function.
+check_all_outputs <- function(dots, who) {
+  name <- intersect(output_words, printable(as.character(names(dots))))
+  if (length(name) == 0L) return(invisible())
+  stop_argument(sprintf("%s() has no `%s`: it computes all outputs; plot(result, output = ) draws some of them", who,
+                        name[1L]), name[1L])
+}
+
 # An exported function of a package that is loaded. Not `::`, which would make it a declared dependency.
 get_exported <- function(package, name) getExportedValue(package, name)
 

@@ -2,8 +2,8 @@
 
 # A function of the user's failed. The same way, unless there is no round yet.
 stop_failed <- function(model, error) {
+  package_state$interrupted <- model
   if (!is.null(model)) {
-    package_state$interrupted <- model
     error$model <- model
     done <- if (model$nrounds == 1L) "1 round is" else sprintf("%d rounds are", model$nrounds)
     error$message <- sprintf("%s\n%s finished: field `model` of this condition has the model so far",
@@ -19,6 +19,13 @@ stop_interrupted <- function(model, error = NULL) {
   if (!is.null(error)) stop(error)
   raise_interrupt(sprintf("training was interrupted after %d rounds; gbt_last_interrupted() has the model so far",
                           model$nrounds), model = model)
+}
+
+# `code` that prepares a training, or runs one that keeps no model: where a time limit or Ctrl-C ends it, there is
+# nothing to be had, and gbt_last_interrupted() has no earlier model either.
+without_model <- function(code) {
+  forget <- function(condition) package_state$interrupted <- NULL
+  withCallingHandlers(code, error = function(e) if (is_time_limit(e)) forget(e), interrupt = forget)
 }
 
 #' The model of the last training that was interrupted
@@ -40,7 +47,8 @@ stop_interrupted <- function(model, error = NULL) {
 #' After Ctrl-C during [gbt_tune()] the condition has the field `tune`, the configurations that are finished, and this
 #' function returns that.
 #'
-#' @return A model, or the result of [gbt_tune()]; `NULL` when nothing was interrupted in this session.
+#' @return A model, or the result of [gbt_tune()]; `NULL` when nothing was interrupted in this session, or the last
+#'   training before its first round.
 #' @seealso [gbt_train()]
 #' @examples
 #' gbt_last_interrupted()

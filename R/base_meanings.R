@@ -32,7 +32,7 @@ level conf_level confidence confidence_level conf coverage alpha prob conf_int i
 intervals conf_level confidence confidence_level conf level alpha ci conf_int interval
 replicates n_boot nboot bootstrap b boot n_bootstrap resamples n_resamples times nsim
 repeats n_repeats nperm nsim n_perm permutations n_permutations num_permutations times repeat b replicates nrep
-repeats repeated reps number_of_repeats
+repeats repeated reps number_of_repeats repetitions
 by group_by by_group groups strata subgroup subset_by facet
 folds k v n_splits cv fold resampling resample nfold nfolds fold_id foldid fold_index folds_index trcontrol
 stratify strata stratified stratification
@@ -55,6 +55,10 @@ na na_strings na_values null_strings missing
 quote quotes quote_char
 encoding locale fileencoding
 statement sql query table
+columns column cols col select usecols use_columns
+texts text strings string characters character colclasses col_types column_types
+group queries query qid query_id
+effects n_effects top n_top
 connection con conn db x
 label y response target outcome
 params parameters bind

@@ -8,8 +8,12 @@ frame_for_model <- function(x, object, sparse_zero = NULL) {
   sparse_zero <- given_or(sparse_zero, usual)
   names <- object$feature_names
   if (is.data.frame(x)) {
-    at <- match(names, as_utf8(names(x), "a column name"))
-    if (anyNA(at)) check_needed(names[is.na(at)], character(0), setdiff(names(x), names))
+    has <- as_utf8(names(x), "a column name")
+    at <- match(names, has)
+    if (anyNA(at)) {
+      check_file_names(object, has)
+      check_needed(names, has, setdiff(has, names))
+    }
     check_doubled(names, names(x))
     x <- structure(class = "data.frame", row.names = .set_row_names(.row_names_info(x, 2L)),
                    stats::setNames(lapply(at, function(j) .subset2(x, j)), names))
@@ -23,8 +27,24 @@ frame_for_model <- function(x, object, sparse_zero = NULL) {
     }
     frame$names <- names
   }
+  check_file_names(object, frame$names)
   check_needed(names, frame$names)
   align_frame(frame, names, object$feature_types)
+}
+
+# Files of XGBoost, LightGBM and CatBoost whose training had no names of columns have numbers: f0, Column_0, ... Rows
+# with names of their own do not fit these. given: the names of the rows.
+check_file_names <- function(object, given) {
+  names <- object$feature_names
+  n <- length(names)
+  made <- !is.null(object[["imported"]]) && n > 0L &&
+    any(vapply(c("f", "Column_"), function(head) identical(names, paste0(head, seq_len(n) - 1L)), NA))
+  if (!made || any(given %in% names)) return(invisible())
+  which <- if (length(given) != n) sprintf(", which are %s (these rows have %d),", n, length(given)) else ""
+  stop_data(sprintf(paste("the model was imported from %s, and its file has no names of columns, so they are called %s;",
+                          "give the columns of the training%s in their order, and name them so:",
+                          "colnames(x) <- variable.names(model)"), printable(object$imported$program),
+                    enumerate(names, 2L), which), names[1L])
 }
 
 # others: names that one may have been meant by.
@@ -32,6 +52,10 @@ check_needed <- function(needed, given, others = character(0)) {
   absent <- setdiff(needed, given)
   if (length(absent) == 0L) return(invisible())
   near <- if (length(absent) == 1L) suggest(absent, others) else ""
+  if (identical(needed, paste0("f", seq_along(needed))) && length(absent) == length(needed)) {
+    near <- paste("; columns of a matrix without column names are called so in training: give such a matrix, or name",
+                  "the columns, colnames(x) <- variable.names(model)")
+  }
   stop_data(sprintf("columns that the model needs are missing: %s%s", enumerate(absent), near), absent[1L])
 }
 

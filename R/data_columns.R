@@ -218,13 +218,12 @@ encode_valid_columns <- function(y, response, n_rows, what) {
     stop_data(sprintf("%s has one column, and the model has %d: %s", what, length(response$columns),
                       enumerate(response$columns)), "y")
   }
+  rows <- response_rows(y)
+  if (rows != n_rows) stop_data(sprintf("%s has %s for %s", what, counted(rows, "row"), counted(n_rows, "row")), "y")
   named <- !is.null(if (is.data.frame(y)) names(y) else colnames(y))
   check_response_columns(names_of_columns(y, what), named, response$columns, what) # before cells are looked at
   m <- matrix_of_label(encode_columns(y, what)$value)
   if (named) m <- m[, response$columns, drop = FALSE]
-  if (nrow(m) != n_rows) {
-    stop_data(sprintf("%s has %s for %s", what, counted(nrow(m), "row"), counted(n_rows, "row")), "y")
-  }
   colnames(m) <- response$columns
   check_column_labels(new_columns(m), response$objective, what)
   new_columns(m)

@@ -50,7 +50,10 @@ check_rating_weights <- function(weights, n, any = FALSE) {
 check_offset <- function(offset, n_rows, n_outputs = NULL, what = "offset") {
   if (is.null(offset)) return(NULL)
   if (is.data.frame(offset)) offset <- as.matrix(list_frame(lapply(offset, meant_values, what, what), nrow(offset)))
-  if (!is.numeric(offset)) stop_data(sprintf("`%s` must be numbers, not %s", what, describe(offset)), what)
+  if (!is.numeric(offset)) {
+    hint <- if (is_column_name(offset)) not_a_name else ""
+    stop_data(sprintf("`%s` must be numbers, not %s%s", what, describe(offset), hint), what)
+  }
   if (length(dim(offset)) > 2L) stop_data(sprintf("`%s` must be a vector or a matrix, not an array", what), what)
   rows <- if (length(dim(offset)) < 2L) length(offset) else nrow(offset)
   cols <- if (length(dim(offset)) < 2L) 1L else ncol(offset)

@@ -128,6 +128,8 @@ formula_data <- function(data, formula, from) {
       "; without a formula: gbt_train(gbt_data(x, label = ))"
     } else if (is.list(data)) {
       "; a list becomes one by as.data.frame()"
+    } else if (length(dim(data)) == 2L) {
+      "; a matrix without column names and a sparse matrix need no formula: gbt_train(x, y)"
     }
     stop_argument(sprintf("`data` must be a data frame, not %s%s", describe(data), given_or(how, "")), "data")
   }
@@ -299,9 +301,16 @@ check_names_of <- function(expressions, data, from) {
   }
   for (f in functions_of(expressions)) {
     if (grepl("::", f, fixed = TRUE) || exists(f, envir = globalenv(), mode = "function")) next
+    if (f %in% smooth_terms) {
+      stop_argument(sprintf(paste("the formula has `%s()`: trees need no smooth terms, as they find curves themselves;",
+                                  "name the columns only"), f), "formula")
+    }
     stop_lost(sprintf("function `%s()`", f), if (exists(f, envir = from, mode = "function")) "known only")
   }
 }
+
+# Of packages for additive models.
+smooth_terms <- c("s", "te", "ti", "t2", "lo")
 
 # where: how it is known where the formula was written; NULL when it is not.
 stop_lost <- function(what, where) {

@@ -32,6 +32,21 @@ inner_parts <- function(e, sign, in_parentheses, first) {
   if (only_adds || (first && sign > 0L)) lapply(inner, function(part) given(part$part, sign * part$sign))
 }
 
+# A part as lme4 writes random effects, (1 | g) or (x || g). Of columns of logical values `|` is "or".
+refuse_random_effects <- function(parts, data) {
+  for (part in parts) {
+    if (!is.call(part) || !identical(part[[1L]], quote(`(`)) || !is.call(part[[2L]])) next
+    bar <- part[[2L]]
+    if (!as.character(bar[[1L]])[1L] %in% c("|", "||") || length(bar) != 3L) next
+    columns <- intersect(all.vars(bar), names(data))
+    logical <- vapply(columns, function(name) is.logical(.subset2(data, name)), NA)
+    if (!any(vapply(parts_of_sum(bar[[2L]]), function(at) is.numeric(at$part), NA)) && all(logical)) next
+    group <- expression_text(bar[[3L]])
+    stop_argument(sprintf(paste("`%s` is a random effect, which gbt does not have; give `%s` as a column, best as a",
+                                "factor: its levels become categories"), expression_text(part), group), "formula")
+  }
+}
+
 is_offset_call <- function(e) is.call(e) && identical(e[[1L]], quote(offset)) && length(e) == 2L
 
 is_intercept <- function(e) is.numeric(e) && length(e) == 1L && e %in% c(0, 1) # it means nothing to trees
@@ -44,6 +59,7 @@ plain_names <- function(formula, data, dot) {
   parts <- parts_of_sum(formula[[3L]])
   signs <- vapply(parts, `[[`, 0L, "sign")
   parts <- lapply(parts, `[[`, "part")
+  refuse_random_effects(parts, data)
   is_dot <- vapply(parts, identical, NA, quote(.))
   is_column <- vapply(parts, is.name, NA) & !is_dot
   is_offset <- vapply(parts, is_offset_call, NA)

@@ -126,11 +126,9 @@ encode_response <- function(y, objective, n_rows, num_class = NULL, formula = NU
     response <- paste(deparse(formula[[2L]], width.cutoff = 500L, backtick = TRUE), collapse = " ")
     advice <- sprintf("%s: subset = !is.na(%s)", advice, response)
   }
+  check_response_rows(y, n_rows, "the response", "but the data have")
   e <- encode_y(y, advice = advice)
-  if (length(e$value) != n_rows) {
-    stop_data(sprintf("the response has %s, but the data have %s", counted(length(e$value), "value"),
-                      counted(n_rows, "row")), "y")
-  }
+  check_response_rows(e$value, n_rows, "the response", "but the data have")
   if (sum_of_ranks(n_rows) == 0) stop_data("the data have no rows", "y")
   e <- classes_of_init(e, objective)
   name <- given_or(objective$name, e$objective)
@@ -167,6 +165,23 @@ encode_response <- function(y, objective, n_rows, num_class = NULL, formula = NU
            LEVELS = length(out$param[[1L]]), COLUMNS = max(1L, length(out$columns)), TWO = 2L, 1L)
   check_num_class(num_class, out)
   out
+}
+
+# The number of values of a response as it was given, of which nothing else is known.
+response_rows <- function(y) {
+  y <- drop_frame(y)
+  if (is.data.frame(y)) .row_names_info(y, 2L) else if (length(dim(y)) == 2L) dim(y)[1L] else length(y)
+}
+
+# Before anything is said of the values: where their number is wrong, rows with missing values may be others. NULL and
+# what can be no response is refused by encode_y().
+check_response_rows <- function(y, n_rows, what, have = "for") {
+  rows <- response_rows(y)
+  if (rows == n_rows || is.null(y) || !(is.atomic(y) || is.data.frame(y) || inherits(y, c("POSIXlt", "Surv")))) {
+    return(invisible())
+  }
+  stop_data(sprintf("%s has %s%s %s %s", what, counted(rows, "value"), if (have == "for") "" else ",", have,
+                    counted(n_rows, "row")), "y")
 }
 
 # The relevance of rows for an objective of ranking: levels of an ordered factor are 0, 1, and so on, those of a factor
@@ -321,6 +336,7 @@ encode_valid_y <- function(y, response, n_rows, what) {
   labels <- objective_info(response$objective)$labels
   numeric_classes <- labels == "CLASS" && response$response %in% c("integer", "double", "integer64")
   if (has_columns(y)) stop_data(paste(what, "has several columns, and the model has a response of one"), "y")
+  check_response_rows(y, n_rows, what)
   e <- encode_y(y, if (!numeric_classes) response$classes, what)
   if (numeric_classes) {
     if (!is.null(e$classes)) stop_data(sprintf("%s has classes where numbers are expected", what), "y")
@@ -341,7 +357,7 @@ encode_valid_y <- function(y, response, n_rows, what) {
     stop_data(sprintf("%s must be numeric, as the response of the training was; it is %s", what,
                       switch(e$response, character = "character", ordered = "an ordered factor", "a factor")), "y")
   }
-  check_same_surv(e$response, response$response, what)
+  if (!isTRUE(response$any_times)) check_same_surv(e$response, response$response, what)
   check_same_strata(e$strata, response$stratified, what)
   e$value <- in_known_strata(e, response$strata$levels)
   e <- settle_times(e, response$objective, what, response$cause, trains = FALSE)
@@ -403,6 +419,10 @@ label_of_values <- function(x, n, bad) {
 }
 
 check_label_length <- function(label, n_rows, what = "label") {
-  n <- length(encode_y(label)$value)
+  n <- response_rows(label)
+  if (is_column_name(label) && n_rows != 1) {
+    stop_data(sprintf("`%s` is the text \"%s\"%s", what, printable(label), not_a_name), what)
+  }
+  if (n == n_rows) n <- length(encode_y(label)$value)
   if (n != n_rows) stop_data(sprintf("`%s` has %s for %s", what, counted(n, "value"), counted(n_rows, "row")), what)
 }

@@ -327,7 +327,7 @@ join_arrays <- function(parts) {
 check_source_dots <- function(dots, known, who) {
   for (name in setdiff(printable(as.character(names(dots))), "")) {
     ours <- if (name %in% c("y", "labels", "response", "target")) "label" else
-      sub("^weights$", "weight", canonical_name(name))
+      if (name == "query" && "statement" %in% known) "statement" else sub("^weights$", "weight", canonical_name(name))
     if (ours %in% known) stop_argument(sprintf("`%s` is called `%s` here", name, ours), name)
     if (!is.na(ours)) {
       stop_argument(sprintf("%s has no `%s`; give it to the function that takes the rows, such as gbt_train()", who,

@@ -27,12 +27,14 @@ fit_of <- function(captured, chosen = NULL, look = NULL) {
 }
 
 train_of <- function(captured, chosen, look) {
-  its <- source_of(captured)
-  fit <- prepare(its$source, its$given, chosen, look)
+  fit <- without_model({
+    its <- source_of(captured)
+    prepare(its$source, its$given, chosen, look)
+  })
   if (fit$host$max_seconds > 0) fit$host$until <- proc.time()[["elapsed"]] + fit$host$max_seconds
-  fit <- find_shape(fit)
+  fit <- without_model(find_shape(fit))
   with_late_line(fit$host$late && fit$host$rounds != "given", late_text(NULL), {
-    fit <- find_rounds(fit)
+    fit <- without_model(find_rounds(fit))
     run <- run_with_fallback(fit)
   })
   whole <- run$why != "interrupt"

@@ -12,10 +12,13 @@ warn_suspects <- function(source, response) {
   seen <- if (!is.null(m)) which(!columns_gone(m))
   copies <- on_all_ranks(if (looked_at && several) copies_of_response(x, response, seen))
   if (length(copies)) {
-    of <- if (is.null(m)) "the response" else "a column of the response"
-    warn_gbt("column", sprintf(paste("column `%s` is a copy of %s, so the model learns nothing else%s; leave it out of",
-                                     "the predictors"), copies[1L], of,
-                               if (of == "the response") "" else " about that"), column = copies[1L])
+    one <- length(copies) == 1L
+    of <- if (is.null(m)) "the response" else if (one) "a column of the response" else "columns of the response"
+    warn_gbt("column", sprintf(paste("%s %s %s of %s, so the model learns nothing else%s; leave %s out of the",
+                                     "predictors"), if (one) "column" else "columns", enumerate(copies),
+                               if (one) "is a copy" else "are copies", of,
+                               if (is.null(m)) "" else if (one) " about that" else " about those",
+                               if (one) "it" else "them"), column = copies[1L])
   }
   single <- if (looked_at && is.data.frame(x) && n >= fewest_levels) {
     names(x)[vapply(seq_along(x), function(j) is_identifier(.subset2(x, j)), NA)]
@@ -49,11 +52,11 @@ is_identifier <- function(v) {
 copies_of_response <- function(x, response, seen = NULL) {
   m <- matrix_of_label(response$label)
   if (!is.null(m)) {
-    return(unlist(lapply(seen, function(j) {
+    return(unique(unlist(lapply(seen, function(j) {
       there <- !is.na(m[, j])
       own <- if (all(there)) x else x[there, , drop = FALSE]
       copies_of_response(own, list(label = m[there, j]))
-    })))
+    }))))
   }
   label <- response$label
   n <- length(label)

@@ -111,7 +111,10 @@ gbt_curve <- function(observed, predicted, type = c("calibration", "lift", "gain
                       weights = NULL, bins = 10, ..., model = NULL, data = NULL, y = NULL, class = NULL, offset = NULL,
                       exposure = NULL, trees = NULL, threads = NULL, times = NULL, group = NULL, metric = "ndcg@10",
                       strata = NULL) {
-  check_no_dots(written_dots(...), names(formals(gbt_curve)))
+  dots <- written_dots(...)
+  output <- intersect(output_words, printable(as.character(names(dots))))
+  if (length(output)) stop_argument(sprintf("`%s` is called `class` here", output[1L]), output[1L])
+  check_no_dots(dots, names(formals(gbt_curve)))
   if (is.null(model) && !missing(observed) && is_plain_list(observed)) check_models(observed, "observed")
   if (is.null(model) && !missing(observed) && has_judged(observed)) model <- observed
   if (!is.null(model)) {

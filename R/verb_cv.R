@@ -83,7 +83,8 @@ gbt_cv <- function(x, ..., folds = 5, repeats = 1, stratify = NULL, keep_models 
     plan <- c(fold_plan(captured, repeats, stratify, "gbt_cv"),
               list(keep_models = check_flag(keep_models, "keep_models"), race = TRUE, call = captured$call))
     captured <- without_arguments(captured, cv_arguments)
-    in_one_box(with_conditions_once(with_ranks(ranks_of(captured), cross_validate(captured, plan), "gbt_cv")))
+    in_one_box(with_conditions_once(with_ranks(ranks_of(captured),
+                                               without_model(cross_validate(captured, plan)), "gbt_cv")))
   })
 }
 
@@ -106,10 +107,11 @@ refuse_misnamed <- function(given, who) {
   known <- c(own, fold_aliases, "x", "y", "data", "formula", "subset", "na.action", "params", "")
   given <- printable(as.character(given))
   for (name in given[!given %in% known & is.na(canonical_name(given))]) {
-    meant <- same_meaning(name, own)
     accepted <- length(find_foreign("train", name)$same) > 0L # some values of it are
-    if (!is.null(meant) && !accepted) {
-      stop_argument(sprintf("%s() has no `%s`; did you mean `%s`?", who, name, meant), name)
+    meant <- same_meaning(name, own)
+    if (is.null(meant)) meant <- intersect(nearest_name(name, c(own, names(alias_of), names(objective_params()))), own)
+    if (length(meant) && !accepted) {
+      stop_argument(sprintf("%s() has no `%s`; did you mean `%s`?", who, name, meant[1L]), name)
     }
   }
 }
@@ -339,4 +341,16 @@ print.gbt_cv <- function(x, digits = max(3L, getOption("digits") - 2L), ...) {
     cat(sprintf("round %d (%s): %s (+- standard error)\n", row, names(show)[i], paste(text, collapse = ", ")))
   }
   invisible(x)
+}
+
+# A cross-validation or a search has no model of all rows.
+#' @export
+predict.gbt_cv <- function(object, ...) stop_no_model_of_all(object)
+
+#' @export
+predict.gbt_tune <- function(object, ...) stop_no_model_of_all(object)
+
+stop_no_model_of_all <- function(object) {
+  stop_unsupported(sprintf("a %s has no model of all rows to predict by; train one: predict(gbt_refit(object), newdata)",
+                           kind_of_object(object)))
 }

@@ -77,6 +77,9 @@
 gbt_importance <- function(model, type = c("gain", "cover", "frequency", "permutation", "shap"), trees = NULL,
                            by = c("column", "feature"), data = NULL, ...) {
   no_type <- missing(type)
+  if (length(dim(type)) == 2L) {
+    stop_argument("`type` comes before the data: gbt_importance(model, \"permutation\", data = )", "type")
+  }
   type <- match_choice(type, c("gain", "cover", "frequency", "permutation", "shap"), "type")
   folded <- !missing(model) && inherits(model, "gbt_cv") && type != "shap"
   if (!folded) check_model(model, "model")

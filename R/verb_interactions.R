@@ -46,6 +46,7 @@ gbt_interactions <- function(model, data, columns = NULL, ..., top = 5, rows = 2
                              type = c("link", "response", "prob"), offset = NULL, trees = NULL,
                              unseen = c("prior", "missing", "error"), seed = NULL, threads = NULL,
                              exposure = NULL) {
+  check_all_outputs(written_dots(...), "gbt_interactions")
   check_no_dots(written_dots(...), names(formals(gbt_interactions)))
   if (missing(model)) stop_argument("`model` is missing: gbt_interactions(model, data)", "model")
   check_model(model, "model")

@@ -103,6 +103,7 @@ gbt_partial <- function(model, data, columns, ..., values = NULL, size = 25, gri
                         weights = NULL, rows = if (identical(method, "ale")) 10000 else 1000, offset = NULL,
                         trees = NULL, unseen = c("prior", "missing", "error"), seed = NULL, threads = NULL,
                         method = c("average", "recursion", "ale"), exposure = NULL) {
+  check_all_outputs(written_dots(...), "gbt_partial")
   check_no_dots(written_dots(...), names(formals(gbt_partial)))
   check_model(model, "model")
   method <- match_choice(method, c("average", "recursion", "ale"), "method")

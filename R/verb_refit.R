@@ -89,12 +89,22 @@ fit_again <- function(args, captured, object, who, chosen = NULL, look = NULL) {
   captured$call <- small_call(call_of(args, "gbt_train"))
   captured$args <- placed(args, function(x, ...) NULL)
   model <- fit_of(captured, chosen, look)
+  if (!seed_was_given(object, changes)) { # it is that of `object`, which was drawn, or 0
+    model["named"] <- list(if (length(named <- setdiff(model$named, "seed"))) named)
+  }
   if (stored && !knows_who_chose(object)) {
     named <- intersect(changes, names(model$params))
     model$named <- if (length(named)) named
   }
   if (is_model(object)) model <- with_history(model, object, "refitted")
   model
+}
+
+# changes: names of parameters that the user gave now. A model knows what it was given; its call may have a seed of
+# gbt_refit().
+seed_was_given <- function(object, changes) {
+  before <- if (is_model(object)) object$named else canonical_name(names(as.list(object$call)))
+  "seed" %in% c(changes, before)
 }
 
 # prints: of the data that the call had; rows: those that it has now.

@@ -59,7 +59,9 @@ gbt_report <- function(model, data, file, y = NULL, by = NULL, effects = 6, rows
   by <- check_report_groups(by, data)
   group <- column_or_values(given_in_data("group", data), data, "group")
   strata <- column_or_values(given_in_data("strata", data), data)
-  check_report_queries(if (inherits(model, "gbt_calibrated")) model[["model"]] else model, group)
+  judged <- if (inherits(model, "gbt_calibrated")) model[["model"]] else model
+  check_report_queries(judged, group)
+  given_response(judged, data, y) # before the work: an error where the data have none
   effects <- check_whole(effects, "effects", 0)
   rows <- check_whole(rows, "rows", 1)
   check_seed(seed)
@@ -70,6 +72,10 @@ gbt_report <- function(model, data, file, y = NULL, by = NULL, effects = 6, rows
     }
   }
   if (!rmarkdown::pandoc_available("2.0")) stop_unsupported("reports need the program pandoc, version 2 or newer")
+  if (format == "pdf_document" && !has_latex()) {
+    stop_unsupported(paste("a report in PDF needs LaTeX, which is not installed: tinytex::install_tinytex() installs",
+                           "it; or give a `file` that ends with \".html\" or \".docx\""), "file")
+  }
   to <- .Call(C_gbt_draft_open, full_path(file)) # before the work: it may be no file that can be written
   on.exit(.Call(C_gbt_draft_drop, to))
   work <- tempfile("report")
@@ -90,13 +96,21 @@ gbt_report <- function(model, data, file, y = NULL, by = NULL, effects = 6, rows
   }
   # knitr tells of the chunk that failed; the error is enough
   muffle <- function(m) if (quiet) invokeRestart("muffleMessage")
-  made <- tryCatch(withCallingHandlers(render(), message = muffle), gbt_error = function(e) {
-    e["call"] <- list(call) # the user called none of the functions that the template calls
-    stop(e)
+  made <- try_else(withCallingHandlers(render(), message = muffle), function(e) {
+    if (inherits(e, "gbt_error")) e["call"] <- list(call) # the user called none of the functions that the template calls
+    text <- printable(conditionMessage(e))
+    if (inherits(e, "gbt_error") || !grepl("^LaTeX|^pandoc", text)) stop(e)
+    stop_unsupported(paste0("the report could not be written as ", sub(".*[.]", "", file), "; a `file` that ends with ",
+                            "\".html\" needs less: ", text), "file")
   })
   .Call(C_gbt_draft_put, to, readBin(made, "raw", file.size(made)))
   .Call(C_gbt_draft_end, to)
   invisible(file)
+}
+
+# The program that rmarkdown makes a PDF with.
+has_latex <- function() {
+  nzchar(Sys.which("pdflatex")) || (has_package("tinytex") && isTRUE(get_exported("tinytex", "is_tinytex")()))
 }
 
 check_report_groups <- function(by, data) {

@@ -157,6 +157,7 @@ flat_contributions <- function(out) {
 #' @export
 gbt_shap <- function(model, newdata, background = NULL, interaction = FALSE, rows = NULL, trees = NULL, offset = NULL,
                      unseen = "prior", threads = NULL, device = NULL, exposure = NULL, ...) {
+  check_all_outputs(written_dots(...), "gbt_shap")
   check_no_dots(written_dots(...), names(formals(gbt_shap)))
   check_model(model, "model")
   if (!is_flag(interaction)) stop_argument("`interaction` must be TRUE or FALSE", "interaction")

@@ -117,7 +117,10 @@ gbt_tune <- function(x, ..., space = NULL, configs = NULL, seconds = NULL, metho
 tune_arguments <- c("space", "configs", "seconds", "method", "log_scale", "reduction", "min_rounds")
 
 # plan: of gbt_tune().
-tune <- function(captured, plan) {
+tune <- function(captured, plan) run_search(without_model(search_of(captured, plan)))
+
+# What run_search() takes.
+search_of <- function(captured, plan) {
   began <- proc.time()[["elapsed"]]
   its <- source_and_folds(captured, plan)
   plan <- its$plan
@@ -168,12 +171,11 @@ tune <- function(captured, plan) {
   args[names(chosen)] <- chosen
   side <- future_plan(raw, rows, args, folds, seed)
   if (is.null(side) || side$work$binned) args <- args[!names(args) %in% binning_arguments]
-  search <- list(rows = rows, folds = folds, args = args, request = request, configs = configs,
-                 space = space, side = side, columns = columns_print(raw$source$x),
-                 metric = metrics$name[last], maximise = metrics$maximise, plan = plan, seed = seed, rules = rules,
-                 verbose = request$host$verbose, n_all = n_all_of_ranks(rows$n),
-                 until = if (is.null(plan$seconds)) Inf else began + plan$seconds)
-  run_search(search)
+  list(rows = rows, folds = folds, args = args, request = request, configs = configs,
+       space = space, side = side, columns = columns_print(raw$source$x),
+       metric = metrics$name[last], maximise = metrics$maximise, plan = plan, seed = seed, rules = rules,
+       verbose = request$host$verbose, n_all = n_all_of_ranks(rows$n),
+       until = if (is.null(plan$seconds)) Inf else began + plan$seconds)
 }
 
 # max_seconds alone is a limit of each configuration, where one of the search may be meant.

@@ -70,3 +70,11 @@ test_that("the engine names the values of its enums", {
   }
   expect_identical(names(enums$unseen), eval(formals(gbt_data.default)$unseen))
 })
+
+test_that("the name of a column in place of values is told", {
+  for (role in c("label", "weight", "offset", "time", "group")) {
+    error <- expect_error(do.call(gbt_data, c(list(mtcars), stats::setNames(list("mpg"), role))),
+                          "give the values themselves|give the numbers themselves", class = "gbt_error_data")
+    expect_identical(error$column, role)
+  }
+})

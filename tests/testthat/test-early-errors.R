@@ -111,3 +111,40 @@ test_that("gbt_evaluate() predicts nothing before wrong metrics, weights or resp
     "3 values" = function() gbt_evaluate(m, early, y = 1:3)
   ), "predict_rows")
 })
+
+test_that("a response of the wrong length is told before its missing values", {
+  x <- mtcars[-1]
+  y <- c(mtcars$mpg, NA)
+  expect_error(gbt_train(x, y), "the response has 33 values, but the data have 32 rows", class = "gbt_error_data")
+  expect_error(gbt_train(x, as.character(y)), "33 values")
+  expect_error(gbt_train(x, as.POSIXlt(y, origin = "1970-01-01")), "33 values")
+  expect_error(gbt_train(x, cbind(a = y, b = y)), "33 values")
+  expect_error(gbt_train(x, data.frame(a = y)), "33 values")
+  expect_error(gbt_cv(x, y), "33 values")
+  expect_error(gbt_data(x, label = y), "`label` has 33 values for 32 rows", class = "gbt_error_data")
+  expect_error(gbt_train(x, mtcars$mpg, valid = list(x = x, y = y)), "33 values for 32 rows")
+  expect_error(gbt_train(x, replace(mtcars$mpg, 3, NA)), "missing value, the first in row 3")
+  m <- gbt_train(x, mtcars$mpg, nrounds = 1, threads = 1)
+  expect_error(gbt_evaluate(m, x, y), "33 values for 32 rows", class = "gbt_error_data")
+  expect_error(gbt_train(x, list(1)), "must be numbers, a factor, texts or logical values, not a list")
+  both <- gbt_train(x, cbind(a = mtcars$mpg, b = mtcars$mpg^2), nrounds = 1, threads = 1)
+  expect_error(gbt_evaluate(both, x, cbind(a = y, b = y)), "33 rows for 32 rows")
+})
+
+test_that("what has no model of all rows predicts nothing, and says what does", {
+  cv <- gbt_cv(mpg ~ wt, mtcars, nrounds = 1, threads = 1)
+  tuned <- gbt_tune(mpg ~ wt, mtcars, space = list(eta = 0.1), nrounds = 1, threads = 1)
+  expect_error(predict(cv, mtcars), "a cross-validation has no model of all rows.*gbt_refit\\(object\\)",
+               class = "gbt_error_unsupported")
+  expect_error(predict(tuned, mtcars), "a search has no model of all rows", class = "gbt_error_unsupported")
+})
+
+test_that("data without the response, or in the place of a type, are told", {
+  m <- gbt_train(mpg ~ wt, mtcars, nrounds = 1, threads = 1)
+  expect_error(gbt_report(m, mtcars[-1], file.path(tempdir(), "x.html")), "the data have no `mpg`, the response",
+               class = "gbt_error_data")
+  for (rows in list(mtcars, as.matrix(mtcars))) {
+    expect_error(gbt_importance(m, rows), "`type` comes before the data", class = "gbt_error_argument")
+  }
+  expect_error(gbt_train(y ~ ., unname(as.matrix(mtcars))), "need no formula: gbt_train\\(x, y\\)")
+})

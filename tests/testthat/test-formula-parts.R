@@ -88,3 +88,21 @@ test_that("the work of a formula is linear in the number of columns", {
     expect_lt(many, 4.4 * few, label = paste("columns looked at for", substr(deparse(make(150))[1L], 1L, 40L)))
   }
 })
+
+test_that("random effects are refused, and `|` of logical columns is not", {
+  d <- data.frame(y = c(1, 2, 3, 5), a = c(1, 2, 4, 3), g = c(1, 1, 2, 2), p = c(TRUE, FALSE, TRUE, FALSE),
+                  q = c(TRUE, TRUE, FALSE, FALSE))
+  train <- function(formula) gbt_train(formula, d, nrounds = 1, threads = 1)
+  for (formula in list(y ~ (1 | g), y ~ a + (1 | g), y ~ (a | g), y ~ (1 + a | g), y ~ (a || g), y ~ . + (0 + a | g))) {
+    expect_error(train(formula), "is a random effect, .* give `g` as a column", class = "gbt_error_argument")
+  }
+  expect_error(gbt_cv(y ~ (1 | g), d), "random effect")
+  expect_identical(variable.names(train(y ~ a + (p | q))), c("a", "p | q"))
+  expect_identical(variable.names(train(y ~ I(a | g))), "I(a | g)")
+})
+
+test_that("smooth terms are not needed", {
+  for (formula in list(mpg ~ s(wt), mpg ~ hp + te(wt, qsec), mpg ~ lo(wt))) {
+    expect_error(gbt_train(formula, mtcars), "trees need no smooth terms", class = "gbt_error_argument")
+  }
+})

@@ -199,3 +199,23 @@ test_that("JSON of gbt_export() that was changed is refused in words", {
   hazards <- gbt_train(d$x, survival::Surv(abs(d$y) + 0.1, d$y > 2), objective = "hazard", nrounds = 2, threads = 1)
   expect_error(gbt_import(charToRaw(own_json(hazards))), "intervals of time", class = "gbt_error_unsupported")
 })
+
+test_that("a model of hazards has no baseline, which is said, and is judged on censored times", {
+  skip_if_not_installed("survival")
+  lung <- stats::na.omit(survival::lung[1:120, ])
+  y <- survival::Surv(lung$time, lung$status)
+  x <- lung[c("age", "ph.ecog")]
+  m <- gbt_train(x, y, nrounds = 3, threads = 1)
+  file <- withr::local_tempfile(fileext = ".json")
+  gbt_export(m, file)
+  imported <- gbt_import(file)
+  for (type in c("survival", "cumhaz", "quantile", "time")) {
+    at <- if (type %in% c("survival", "cumhaz")) 100
+    expect_error(predict(imported, x, type = type, times = at), "needs a baseline hazard, which the file .* does not have",
+                 class = "gbt_error_unsupported")
+  }
+  expect_error(gbt_curve(imported, x, y = y, type = "brier"), "needs a baseline hazard")
+  rated <- gbt_evaluate(imported, x, y, metrics = "concordance", threads = 1)
+  expect_identical(rated$estimate, gbt_evaluate(m, x, y, metrics = "concordance", threads = 1)$estimate)
+  expect_error(gbt_evaluate(imported, x, lung$time), "which times are those of events")
+})

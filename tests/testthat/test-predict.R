@@ -261,3 +261,16 @@ test_that("exposures of several columns and negative weights are refused by name
     }
   }
 })
+
+test_that("rows with names are told how to be named for a model of a matrix without names", {
+  x <- unname(as.matrix(mtcars[-1]))
+  m <- gbt_train(x, mtcars$mpg, nrounds = 2, threads = 1)
+  for (rows in list(mtcars[-1], as.matrix(mtcars[-1]))) {
+    expect_error(predict(m, rows), "a matrix without column names.*colnames\\(x\\) <- variable.names\\(model\\)",
+                 class = "gbt_error_data")
+    colnames(rows) <- variable.names(m)
+    expect_identical(unname(predict(m, rows)), predict(m, x))
+  }
+  some <- stats::setNames(mtcars[-1], c("f1", names(mtcars)[-(1:2)]))
+  expect_error(predict(m, some), "columns that the model needs are missing: `f2`, .*[0-9`]$")
+})

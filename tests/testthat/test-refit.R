@@ -263,3 +263,22 @@ test_that("a cross-validation whose metric never had a value says so when it is 
   expect_no_warning(gbt_refit(cv, nrounds = 3))
   expect_no_warning(gbt_refit(gbt_cv(mpg ~ wt, d, folds = 3, nrounds = 4, seed = 1, threads = 1)))
 })
+
+test_that("a seed that nobody gave is not shown as given after a refit", {
+  named <- function(m) "seed" %in% m$named
+  plain <- gbt_train(mpg ~ wt, mtcars, nrounds = 2, threads = 1)
+  again <- gbt_refit(plain)
+  expect_false(named(again))
+  expect_false(any(grepl("seed", utils::capture.output(print(again)))))
+  expect_false(named(gbt_refit(again)))
+  drawn <- gbt_train(mpg ~ wt, mtcars, nrounds = 2, subsample = 0.5, threads = 1)
+  expect_identical(gbt_refit(drawn)$state, drawn$state)
+  expect_false(named(gbt_refit(drawn)))
+  expect_true(named(gbt_refit(drawn, seed = 3)))
+  expect_true(named(gbt_refit(gbt_train(mpg ~ wt, mtcars, nrounds = 2, seed = 3, threads = 1))))
+  expect_false(named(gbt_refit(gbt_cv(mpg ~ wt, mtcars, nrounds = 2, threads = 1))))
+  expect_true(named(gbt_refit(gbt_cv(mpg ~ wt, mtcars, nrounds = 2, seed = 3, threads = 1))))
+  file <- withr::local_tempfile()
+  gbt_save(plain, file)
+  expect_false(named(gbt_refit(gbt_load(file), data = mtcars)))
+})

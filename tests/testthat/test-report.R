@@ -110,3 +110,10 @@ test_that("what gbt_report() cannot use is named", {
   ranked <- gbt_train(carb ~ wt, mtcars, group = gear, objective = "query_rmse", nrounds = 2, threads = 1)
   expect_snapshot(error = TRUE, gbt_report(ranked, mtcars, "a.html"))
 })
+
+test_that("a report in PDF without LaTeX is refused before any work", {
+  skip_if(gbt:::has_latex(), "there is LaTeX")
+  m <- gbt_train(mpg ~ ., mtcars, nrounds = 1, threads = 1)
+  expect_error(gbt_report(m, mtcars, file.path(tempdir(), "x.pdf")),
+               "a report in PDF needs LaTeX, .* \".html\" or \".docx\"", class = "gbt_error_unsupported")
+})

@@ -217,3 +217,38 @@ test_that("functions without further arguments suggest the right name as well", 
   says(gbt_predictor(m, unsen = "missing"), "did you mean `unseen`")
   says(gbt_metric("a", function(p, y) 1, maximize = TRUE), "did you mean `maximise`")
 })
+
+test_that("arguments of gbt_tune() and gbt_cv() are found by near letters as well", {
+  told <- function(fun, name) {
+    tryCatch(do.call(fun, c(list(mpg ~ wt, d), stats::setNames(list(1), name))), gbt_error = conditionMessage)
+  }
+  expect_match(told(gbt_tune, "config"), "no `config`; did you mean `configs`")
+  expect_match(told(gbt_tune, "nconfig"), "did you mean `configs`")
+  expect_match(told(gbt_tune, "spaces"), "did you mean `space`")
+  expect_match(told(gbt_tune, "second"), "did you mean `seconds`")
+  expect_match(told(gbt_tune, "min_round"), "did you mean `min_rounds`")
+  expect_match(told(gbt_cv, "repetitions"), "did you mean `repeats`")
+  expect_match(told(gbt_cv, "keep_model"), "did you mean `keep_models`")
+  expect_match(told(gbt_cv, "config"), "not read from a file") # gbt_cv() has none
+  expect_match(told(gbt_cv, "max_deep"), "did you mean `max_depth`")
+})
+
+test_that("an argument that would choose an output leads to the one that does", {
+  for (name in c("output", "class", "which.class")) {
+    given <- stats::setNames(list("a"), name)
+    expect_error(do.call(gbt_partial, c(list(m, d, "wt"), given)), "computes all outputs; plot\\(result, output = \\)")
+    expect_error(do.call(gbt_shap, c(list(m, d), given)), "computes all outputs")
+    expect_error(do.call(gbt_interactions, c(list(m, d), given)), "computes all outputs")
+  }
+  expect_error(gbt_curve(m, d, output = "a"), "`output` is called `class` here", class = "gbt_error_argument")
+})
+
+test_that("arguments of sources of rows and of reports are suggested", {
+  expect_error(gbt_query(1, query = "SELECT"), "`query` is called `statement` here")
+  expect_error(gbt_files("x.csv", query = "q"), "`query` is called `group` here")
+  expect_error(gbt_files("x.csv", colClasses = "character"), "did you mean `texts`")
+  expect_error(gbt_files("x.csv", cols = "a"), "did you mean `columns`")
+  expect_error(gbt_batches(function(reset) NULL, queries = "q"), "did you mean `group`")
+  expect_error(gbt_report(m, d, "x.html", qid = 1), "did you mean `group`")
+  expect_error(gbt_report(m, d, "x.html", top = 1), "did you mean `effects`")
+})

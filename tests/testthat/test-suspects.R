@@ -60,3 +60,13 @@ test_that("columns of any kind are looked at without an error of R's", {
     expect_identical(copies_of_response(x, list(label = as.double(1:60))), character(0))
   }
 })
+
+test_that("all copies of the response are named", {
+  d <- data.frame(a = 1:8, b = c(3, 1, 2, 5, 4, 8, 6, 7))
+  y <- c(2, 7, 1, 8, 2, 8, 1, 9)
+  expect_warning(gbt_train(cbind(d, one = y, two = y), y, nrounds = 1, threads = 1),
+                 "columns `one`, `two` are copies of the response, so .*; leave them out", class = "gbt_warning_column")
+  both <- cbind(p = y, q = rev(y))
+  expect_warning(gbt_train(cbind(d, one = y, two = rev(y)), both, nrounds = 1, threads = 1),
+                 "columns `one`, `two` are copies of columns of the response", class = "gbt_warning_column")
+})
