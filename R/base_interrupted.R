@@ -2,8 +2,8 @@
 
 # A function of the user's failed. The same way, unless there is no round yet.
 stop_failed <- function(model, error) {
-  package_state$interrupted <- model
   if (!is.null(model)) {
+    package_state$interrupted <- model
     error$model <- model
     done <- if (model$nrounds == 1L) "1 round is" else sprintf("%d rounds are", model$nrounds)
     error$message <- sprintf("%s\n%s finished: field `model` of this condition has the model so far",

@@ -32,9 +32,9 @@ train_of <- function(captured, chosen, look) {
     prepare(its$source, its$given, chosen, look)
   })
   if (fit$host$max_seconds > 0) fit$host$until <- proc.time()[["elapsed"]] + fit$host$max_seconds
-  fit <- without_model(find_shape(fit))
+  fit <- find_shape(fit)
   with_late_line(fit$host$late && fit$host$rounds != "given", late_text(NULL), {
-    fit <- without_model(find_rounds(fit))
+    fit <- find_rounds(fit)
     run <- run_with_fallback(fit)
   })
   whole <- run$why != "interrupt"
