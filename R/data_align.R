@@ -41,8 +41,8 @@ check_file_names <- function(object, given) {
     any(vapply(c("f", "Column_"), function(head) identical(names, paste0(head, seq_len(n) - 1L)), NA))
   if (!made || any(given %in% names)) return(invisible())
   which <- if (length(given) != n) sprintf(", which are %s (these rows have %d),", n, length(given)) else ""
-  stop_data(sprintf(paste("the model was imported from %s, and its file has no names of columns, so they are called %s;",
-                          "give the columns of the training%s in their order, and name them so:",
+  stop_data(sprintf(paste("the model was imported from %s, and its file has no names of columns, so they are called",
+                          "%s; give the columns of the training%s in their order, and name them so:",
                           "colnames(x) <- variable.names(model)"), printable(object$imported$program),
                     enumerate(names, 2L), which), names[1L])
 }

@@ -141,9 +141,9 @@ check_baseline <- function(object, rounds, what, parameter = NULL) {
   baseline <- object$baseline
   if (!is.null(baseline) && baseline$rounds == rounds) return(baseline)
   if (is.null(baseline) && !is.null(object$imported)) {
-    stop_unsupported(sprintf(paste("%s needs a baseline hazard, which the file that was imported from %s does not have;",
-                                   "its predictions are relative hazards, predict(model, newdata); for survival curves",
-                                   "train a model with gbt_train()"), what, printable(object$imported$program)),
+    stop_unsupported(sprintf(paste("%s needs a baseline hazard, which the file that was imported from %s does not",
+                                   "have; its predictions are relative hazards, predict(model, newdata); for survival",
+                                   "curves train a model with gbt_train()"), what, printable(object$imported$program)),
                      parameter)
   }
   has <- if (is.null(baseline)) "none" else paste("that of", counted(baseline$rounds, "round"))

@@ -351,6 +351,6 @@ predict.gbt_cv <- function(object, ...) stop_no_model_of_all(object)
 predict.gbt_tune <- function(object, ...) stop_no_model_of_all(object)
 
 stop_no_model_of_all <- function(object) {
-  stop_unsupported(sprintf("a %s has no model of all rows to predict by; train one: predict(gbt_refit(object), newdata)",
-                           kind_of_object(object)))
+  stop_unsupported(sprintf(paste("a %s has no model of all rows to predict by; train one:",
+                                 "predict(gbt_refit(object), newdata)"), kind_of_object(object)))
 }

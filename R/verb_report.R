@@ -97,7 +97,7 @@ gbt_report <- function(model, data, file, y = NULL, by = NULL, effects = 6, rows
   # knitr tells of the chunk that failed; the error is enough
   muffle <- function(m) if (quiet) invokeRestart("muffleMessage")
   made <- try_else(withCallingHandlers(render(), message = muffle), function(e) {
-    if (inherits(e, "gbt_error")) e["call"] <- list(call) # the user called none of the functions that the template calls
+    if (inherits(e, "gbt_error")) e["call"] <- list(call) # the user called none of those that the template calls
     text <- printable(conditionMessage(e))
     if (inherits(e, "gbt_error") || !grepl("^LaTeX|^pandoc", text)) stop(e)
     stop_unsupported(paste0("the report could not be written as ", sub(".*[.]", "", file), "; a `file` that ends with ",

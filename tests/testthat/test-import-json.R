@@ -211,7 +211,7 @@ test_that("a model of hazards has no baseline, which is said, and is judged on c
   imported <- gbt_import(file)
   for (type in c("survival", "cumhaz", "quantile", "time")) {
     at <- if (type %in% c("survival", "cumhaz")) 100
-    expect_error(predict(imported, x, type = type, times = at), "needs a baseline hazard, which the file .* does not have",
+    expect_error(predict(imported, x, type = type, times = at), "a baseline hazard, which the file .* does not have",
                  class = "gbt_error_unsupported")
   }
   expect_error(gbt_curve(imported, x, y = y, type = "brier"), "needs a baseline hazard")
