@@ -78,3 +78,6 @@ with_entries <- function(x, name, rows, values) {
 plain_table <- function(x, row.names = NULL, optional = FALSE, ...) {
   list_frame(as.list(unclass(x))[names(x)], .row_names_info(x, 2L))
 }
+
+# A response or an offset may be a table of package arrow.
+drop_frame <- function(x) if (inherits(x, "ArrowTabular")) as.data.frame(x) else x

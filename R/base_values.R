@@ -26,6 +26,8 @@ in_database <- function(x) inherits(x, "tbl_sql") || (isS4(x) && methods::is(x, 
 # One name of a column rather than values.
 is_column_name <- function(value) is.character(value) && !is.object(value) && length(value) == 1L && !is.na(value)
 
+not_a_name <- "; give the values themselves, not the name of a column"
+
 # Has a column levels, whose order says nothing of distances?
 has_levels <- function(v) is.factor(v) || is.character(v)
 

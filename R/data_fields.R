@@ -187,5 +187,3 @@ check_row_values <- function(x, n_rows, what, hint = NULL) {
                       counted_rows(which(is.na(x)), "missing value")), what)
   }
 }
-
-not_a_name <- "; give the values themselves, not the name of a column"

@@ -153,9 +153,6 @@ split_source <- function(source, response, valid, seed) {
        valid = list(x = aside$x, y = aside$y, weight = aside$weights, offset = aside$offset, group = aside$group))
 }
 
-# A response or an offset may be a data frame of one column.
-drop_frame <- function(x) if (inherits(x, "ArrowTabular")) as.data.frame(x) else x
-
 is_share <- function(valid) is.numeric(valid) && length(valid) == 1L && !is.object(valid)
 
 # Rows of the training data: logical values, or numbers.
