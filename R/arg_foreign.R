@@ -127,7 +127,6 @@ callbacks/xlc -> callbacks
 checkpoint/o -> checkpoint
 checkpoint_seconds snapshot_interval/c -> checkpoint_seconds
 [train]
-quantiles/o probs/o tau/o -> the levels of quantiles are `quantile_alpha`, with `objective = "quantile"`
 class_names/c -> classes are the levels of the response
 target_border/c = "None" -> make the response a factor of two levels first
 pos_bagging_fraction/l pos_bagging/l pos_sub_row/l pos_subsample/l = 1; neg_bagging_fraction/l neg_bagging/l
