@@ -593,23 +593,3 @@ test_that("several quantiles are levels; what a file says is not sent to the ter
   }
   expect_output(print(as_objective("{\"name\":\"x\\n\\u001b[2J\",\"p\":{}}")), "x <1b>\\[2J")
 })
-
-test_that("rows with names of their own are told how to be named where the file has no names", {
-  m <- imported_case("lgb_numbers.txt")$model
-  n <- length(m$feature_names)
-  rows <- as.data.frame(matrix(as.double(seq_len(2 * n)), 2))
-  expect_identical(m$feature_names, paste0("Column_", seq_len(n) - 1L))
-  advice <- "has no names of columns, so they are called `Column_0`.*colnames\\(x\\) <- variable.names\\(model\\)"
-  expect_error(predict(m, rows), advice, class = "gbt_error_data")
-  expect_error(predict(m, as.matrix(rows)), advice, class = "gbt_error_data")
-  expect_error(gbt_shap(m, rows), advice, class = "gbt_error_data")
-  expect_error(predict(m, rows[-1]), sprintf("these rows have %d", n - 1), class = "gbt_error_data")
-  expect_error(predict(m, stats::setNames(rows, c("Column_0", letters[seq_len(n - 1)]))), "missing: `Column_1`")
-  numbered <- imported_case("xgb_numbers.json")$model
-  expect_error(predict(numbered, data.frame(a = 1)), "so they are called `f0`", class = "gbt_error_data")
-  plain <- predict(m, unname(as.matrix(rows)))
-  colnames(rows) <- variable.names(m)
-  expect_identical(unname(predict(m, rows)), plain)
-  own <- gbt_train(data.frame(f0 = 1:8), 1:8, nrounds = 1, threads = 1) # the user's names
-  expect_error(predict(own, data.frame(a = 1)), "columns that the model needs are missing: `f0`$")
-})
