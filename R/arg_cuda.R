@@ -152,16 +152,19 @@ expected_seconds <- function(size, threads, costs) {
 
 # The size of a training. params: the result of engine_params(). row_bytes: device memory for a row in addition to its
 # bin codes, for one tree and one output at a time (docs/gpu.md).
-training_size <- function(bytes, params, nrounds, n_outputs, max_seconds, rows = 0, row_bytes = 24) {
+# sums: trees grow by the sum of gains of all outputs.
+training_size <- function(bytes, params, nrounds, n_outputs, max_seconds, rows = 0, row_bytes = 24, sums = FALSE) {
   layers <- if (params$max_leaves > 0) ceiling(log2(params$max_leaves)) else params$max_depth
   if (params$max_depth > 0) layers <- min(layers, params$max_depth)
   per_round <- n_outputs * params$num_parallel_tree
-  shared <- params$multi_strategy == "multi_output_tree" # one tree is grown, and the others cost about an eighth of it
-  grown <- if (shared) 1 + n_outputs / 8 else per_round
+  # one tree is grown, and the others cost about an eighth of it
+  projected <- params$multi_strategy == "multi_output_tree" && !sums
+  grown <- if (projected) 1 + n_outputs / 8 else per_round
+  if (sums) row_bytes <- row_bytes + 24 * (n_outputs - 1) # all trees have their order of the rows at once
   list(bytes = bytes * params$subsample * params$colsample_bytree, trees = nrounds * grown,
        batches = nrounds * ceiling(per_round / 32), # 32: GBT_MOST_TREES
        layers = max(layers, 1), max_seconds = max_seconds,
-       all = (1 + shared) * bytes + rows * (row_bytes + 8 * n_outputs),
+       all = (1 + projected) * bytes + rows * (row_bytes + 8 * n_outputs),
        room = if (params$device_memory > 0) params$device_memory * 2^20 else Inf)
 }
 

@@ -60,21 +60,27 @@ place_training <- function(request, rows) {
   expected <- if (host$rounds == "given") host$nrounds else ceiling(host$nrounds / 5) # the rest is a limit
   size <- training_size(bytes_of(source, host$max_bin), request$params, expected, rows$response$n_outputs,
                         host$max_seconds, rows = source_rows(source),
-                        row_bytes = 24 + 8 * length(rows$response$columns)) # each column has labels of its own
-  if (host$device$kind == "auto" && is_for_cpu_only(rows$response, request$params)) host$device$kind <- "cpu"
+                        row_bytes = 24 + 8 * length(rows$response$columns), # each column has labels of its own
+                        sums = grows_by_sums(rows$response, request$params))
+  if (host$device$kind == "auto" && is_for_cpu_only(request$params)) host$device$kind <- "cpu"
   host$device <- settle_device(choose_device_for_training(host$device, size, as.integer(host$threads)))
   host
 }
 
-# Whether "auto" takes the CPU: for what a device refuses (src/gbt/boost/trainer_check.c), which is trees that outputs
-# share by the sum of their gains or that are not symmetric; and for linear leaves, for which the CPU computes
-# gradients, leaves and scores in any case.
-is_for_cpu_only <- function(response, params) {
+# Whether outputs share trees whose splits are chosen by the sum of their gains (src/gbt/boost/together.c).
+grows_by_sums <- function(response, params) {
   sketch <- params[["sketch"]]
   few_columns <- !is.null(response$columns) && response$n_outputs <= 8L # GBTI_TOGETHER_MOST
-  sums <- identical(sketch, "none") || few_columns && !identical(sketch, "projection")
+  identical(params[["multi_strategy"]], "multi_output_tree") &&
+    (identical(sketch, "none") || few_columns && !identical(sketch, "projection"))
+}
+
+# Whether "auto" takes the CPU: for what a device refuses (src/gbt/boost/trainer_check.c), which is trees that outputs
+# share and that are not symmetric; and for linear leaves, for which the CPU computes gradients, leaves and scores in
+# any case.
+is_for_cpu_only <- function(params) {
   shares <- identical(params[["multi_strategy"]], "multi_output_tree")
-  identical(params[["leaf_model"]], "linear") || shares && (sums || !identical(params[["grow_policy"]], "symmetric"))
+  identical(params[["leaf_model"]], "linear") || shares && !identical(params[["grow_policy"]], "symmetric")
 }
 
 # The fingerprint of a training's data. weight: as it was given; weights of classes are a parameter, no data.

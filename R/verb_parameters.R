@@ -238,13 +238,14 @@ make_parameters_table <- function() {
 #' % higher (`bench/results/quantiles.md` in the sources).
 #'
 #' `sketch` says how the splits are chosen:
-#' * `"none"`: by the sum of the gains of all outputs (at most 8), as XGBoost's `"multi_output_tree"` does. Only on the
-#'   CPU. For sets of levels, the levels are sorted by the gradients along one random direction, drawn in each round by
-#'   `seed`.
+#' * `"none"`: by the sum of the gains of all outputs (at most 8), as XGBoost's `"multi_output_tree"` does. For sets of
+#'   levels, the levels are sorted by the gradients along one random direction, drawn in each round by `seed`.
 #' * `"projection"`: only by the gradients along such a random direction (random projections: Iosipov and Vakhrushev,
 #'   2022, SketchBoost). Splits are searched once per round, for any number of outputs.
 #' * `"auto"`, the default: `"none"` for up to 8 columns, otherwise `"projection"`. With classes `"none"` is often
-#'   better, too (`bench/results/sketch.md` in the sources), but works only on the CPU.
+#'   better, too (`bench/results/sketch.md` in the sources), but takes longer.
+#'
+#' A device grows common trees only if they are symmetric.
 #'
 #' @return A data frame of class `gbt_parameters` with one row per parameter. Several rows are printed by topic, one
 #'   line or two for each. A single row is printed in full. Its columns:

@@ -121,6 +121,9 @@ test_that("what auto expects grows with the work, and small work stays on the cp
   expect_identical(gbt:::training_size(100, params, 1, 3, 0, rows = 10)$all, 100 + 10 * (24 + 24))
   shared <- size(1e6, 100, 8, multi_strategy = "multi_output_tree")
   expect_identical(shared[c("trees", "all")], list(trees = 200, all = 2e6))
+  sums <- gbt:::training_size(100, utils::modifyList(params, list(multi_strategy = "multi_output_tree")), 5, 3, 0,
+                              rows = 10, sums = TRUE)
+  expect_identical(sums[c("trees", "all")], list(trees = 15, all = 100 + 10 * (3 * 24 + 24)))
   first <- expected(1e6)[["cuda"]]
   state$cuda_started <- TRUE
   expect_equal(first - expected(1e6)[["cuda"]], costs$cuda_start)

@@ -74,24 +74,38 @@ test_that("auto takes a device that pays, and says so", {
 test_that("auto takes the cpu for what a device refuses", {
   skip_if_not_emulated()
   local_eager()
-  shared <- "multi_output_tree"
   train <- function(device, formula = mpg ~ wt + hp, ...) {
-    gbt_train(formula, mtcars, nrounds = 3, threads = 1, device = device, ...)
+    gbt_train(formula, mtcars, nrounds = 3, threads = 1, device = device, multi_strategy = "multi_output_tree", ...)
   }
-  refused <- list(list(cbind(mpg, qsec) ~ wt + hp, multi_strategy = shared),
-                  list(objective = "quantile", quantile_alpha = c(0.1, 0.9), multi_strategy = shared, sketch = "none"))
-  for (its in refused) {
-    expect_error(do.call(train, c("cuda", its)), "works only on the CPU")
+  columns <- cbind(mpg, qsec) ~ wt + hp
+  nodes <- list(grow_policy = "depthwise", max_depth = 3)
+  quantiles <- c(list(objective = "quantile", quantile_alpha = c(0.1, 0.9), sketch = "none"), nodes)
+  for (its in list(c(columns, nodes), c(columns, nodes, sketch = "projection"), quantiles)) {
+    expect_error(do.call(train, c("cuda", its)), "symmetric\"` on the device", class = "gbt_error_unsupported")
     expect_same_bytes(do.call(train, c("auto", its))$state, do.call(train, c("cpu", its))$state)
   }
-  classes <- function(device) {
-    gbt_train(Species ~ ., iris, nrounds = 3, threads = 1, device = device, multi_strategy = "multi_output_tree",
-              grow_policy = "depthwise", max_depth = 3)
+  for (sketch in c("auto", "none", "projection"))
+    expect_match(said(train("auto", columns, sketch = sketch, verbose = 1))[1L], "^training on cuda:0")
+})
+
+test_that("trees that grow by the sum of gains are the same bytes on a device", {
+  skip_if_not_emulated()
+  x <- data.frame(a = 1:300 %% 37 + 0, b = factor(1:300 %% 11), c = c(NA, 2:300 %% 7))
+  y <- cbind(p = x$a + 1:300 %% 11, q = sin(1:300), r = -x$a * (1:300 %% 5))
+  y[7, 2] <- NA
+  same <- function(y, ...) {
+    train <- function(device, threads) {
+      gbt_train(x, y, nrounds = 5, max_depth = 3, threads = threads, device = device, sketch = "none",
+                multi_strategy = "multi_output_tree", valid = 0.2, seed = 4, ...)
+    }
+    expect_same_bytes(train("cuda", 2)$state, train("cpu", 1)$state)
   }
-  expect_error(classes("cuda"), "symmetric\"` on the device")
-  expect_same_bytes(classes("auto")$state, classes("cpu")$state)
-  lines <- said(train("auto", cbind(mpg, qsec) ~ wt + hp, multi_strategy = shared, sketch = "projection", verbose = 1))
-  expect_match(lines[1L], "^training on cuda:0")
+  same(y)
+  same(y, subsample = 0.7, weights = 1 + 1:300 %% 3, page_rows = 70)
+  same(y, random_strength = 1, colsample_bylevel = 0.5)
+  same(factor(x$a %/% 10), sampling_method = "mvs", subsample = 0.5)
+  same(factor(x$a %/% 10), boosting = "ordered")
+  same(y[, 1], objective = "quantile", quantile_alpha = c(0.1, 0.5, 0.9))
 })
 
 test_that("linear leaves are the same bytes on a device, which \"auto\" does not take", {

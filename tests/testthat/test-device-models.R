@@ -107,10 +107,12 @@ test_that("responses of several columns, and trees that columns or quantiles sha
   same(weights = b, objective = "absolute_error", grow_policy = "depthwise", max_depth = 3)
   same(cbind(y > 1, z > 20) ~ ., subset(d, !is.na(z)), valid = 0.3, eval_metric = c("auc", "error", "logloss"))
   same(subsample = 0.6, sampling_method = "mvs")
-  common <- function(...) same(..., multi_strategy = "multi_output_tree", sketch = "projection", valid = other)
-  common()
-  common(objective = "huber", weights = b)
-  common(y ~ . - z, objective = "quantile", quantile_alpha = c(0.1, 0.5, 0.9))
+  for (sketch in c("none", "projection")) {
+    common <- function(...) same(..., multi_strategy = "multi_output_tree", sketch = sketch, valid = other)
+    common()
+    common(objective = "huber", weights = b)
+    common(y ~ . - z, objective = "quantile", quantile_alpha = c(0.1, 0.5, 0.9))
+  }
 })
 
 test_that("matrices, sparse matrices, data sets", {

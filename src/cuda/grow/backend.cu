@@ -203,6 +203,7 @@ static gbt_status begin_trees(gbt_ctx *ctx, gbt_backend *self, const gbt_tree_ta
   be->depth = 0;
   cu_features_draw(be);
   GBT_TRY(send_handicaps(be, err));
+  GBT_TRY(cu_together_send(be, err));
   cu_down_swap(be);
   cu_replay(ctx, be);
   if (!be->graph.replays) GBT_TRY(issue_roots(ctx, be, err));
@@ -389,6 +390,7 @@ static gbt_status open_batch(gbt_ctx *ctx, int32_t device, const gbt_backend_spe
   be->params = spec->params;
   be->rules = spec->rules;
   be->handicap = spec->handicap;
+  be->together = spec->together;
   be->objective = spec->objective;
   be->n_outputs = spec->objective.n_outputs;
   be->bounds.batch_limit = most_trees;

@@ -9,7 +9,7 @@
  *   rows/        codes of drawn rows together (gather.cu); which rows a block takes (pieces.cuh, leaf_plan.cuh); sums
  *                of the blocks before (look_back.cuh)
  *   search/      best splits: cuts and one-hot levels (split.cu), sets of levels (split_cat.cu), symmetric growth
- *                (layer.cu, layer_decide.cu)
+ *                (layer.cu, layer_decide.cu), by the sum of the gains of all outputs (together.cu)
  *   steps/       a step: histograms (hist.cu), features (features.cu), the choice (frontier.cu; ahead.cuh: best-first
  *                growth that splits leaves early), rows to children (partition.cu)
  *   leaves/      leaf values (leaf.cu; renew.cu: quantiles; step.cu: several Newton steps), scores (scores.cu;
@@ -234,6 +234,7 @@ struct cu_backend {
   const gbt_params *params;
   const gbt_feature_rules *rules;
   const double *handicap; /* the host's, which go up when trees begin; NULL: none */
+  const gbt_together *together; /* NULL: trees grow one by one */
   gbt_objective objective;
   const gbt_cuts *cuts; /* of the train set */
   const gbt_layout *layout;

@@ -45,7 +45,10 @@ static size_t memory_quarter(const cu_backend *be) {
   return cu_free_bytes(&be->device.memory) / 4;
 }
 
-/* Bytes that histograms may take. */
+/* Trees that grow together; else 1. */
+static int64_t joint_trees(const cu_backend *be) { return be->together ? be->n_outputs : 1; }
+
+/* Bytes that histograms may take, of all trees. */
 static size_t hist_room(const cu_backend *be) {
   const size_t room = gbt_hist_bytes(be->params), quarter = memory_quarter(be);
   return be->params->hist_memory > 0 || quarter < room ? room : quarter;
@@ -87,7 +90,7 @@ static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
   else
     most = least(most, rows);
   int64_t inner = depth > 0 ? least(most, power(depth - 1)) : most; /* leaves that may have a histogram */
-  size_t bytes = hist_bytes(be);
+  size_t bytes = hist_bytes(be) * (size_t)joint_trees(be);
   int64_t room = (int64_t)(hist_room(be) / (bytes ? bytes : 1));
   if (room < 4) room = 4;
   v->by_node = !gbt_policy_one_split(gbt_policy_of(p)) && (be->rules->by_node < 1.0 || be->rules->n_groups > 0);
@@ -170,16 +173,24 @@ static void plan_feat_runs(cu_backend *be) {
 }
 
 /* Trees that grow at once: those of a round, as far as they and their outputs' gradients have room in a quarter of the
- * memory, and their histograms in what the user allows. */
-static void plan_batch(cu_backend *be) {
+ * memory, and their histograms in what the user allows. Trees that grow together are all of a round, or the device
+ * cannot grow them. */
+static gbt_status plan_batch(cu_backend *be, gbt_error *err) {
   const size_t row = sizeof(gbt_gh32) + (be->view.renews ? sizeof(uint64_t) : 0);
   const size_t bytes = cu_state_bytes(be) + (size_t)be->n_rows * row;
   const size_t hists = (size_t)be->view.max_hists * hist_bytes(be);
   int64_t most = least(wanted_trees(be), (int64_t)(memory_quarter(be) / bytes));
   if (be->params->hist_memory > 0) most = least(most, (int64_t)(hist_room(be) / (hists ? hists : 1)));
+  if (be->together) most = wanted_trees(be); /* plan_tree: their histograms have room */
+  if (be->together && most < be->n_outputs)
+    return gbt_fail_device(err, GBT_E_MEM,
+                           "trees that share their splits by the sum of the gains of %d outputs do not fit on the "
+                           "device, which keeps the rows in the order of each output; give `sketch = \"projection\"`",
+                           (int)be->n_outputs);
   if (most < 1) most = 1;
   be->base.most_trees = (int32_t)most;
   be->view.n_trees = be->base.most_trees;
+  return GBT_OK;
 }
 
 gbt_status cu_sizes_open(cu_backend *be, gbt_error *err) {
@@ -191,7 +202,7 @@ gbt_status cu_sizes_open(cu_backend *be, gbt_error *err) {
   if (gbt_policy_one_split(gbt_policy_of(be->params))) GBT_TRY(cu_layer_open(be, err));
   be->view.by_sides = be->bounds.codes >= CU_DRAWN_CODES;
   if (be->bounds.codes == CU_DRAWN_CODES) GBT_TRY(cu_gather_plan(be, err));
-  plan_batch(be);
+  GBT_TRY(plan_batch(be, err));
   GBT_ASSERT(be->view.max_step >= 1 && be->view.max_nodes >= 3 && be->view.max_hists >= 2 && be->view.max_words >= 1);
   GBT_ASSERT(be->view.hist_rows % 256u == 0 && be->view.split_rows % 256u == 0 && be->view.leaf_rows % 256u == 0);
   GBT_ASSERT((int64_t)(be->view.n_feat_runs - be->view.n_set_feats) * be->view.run_feats >= be->n_features);

@@ -51,8 +51,8 @@ typedef struct gbt_backend_spec {
   const double *handicap;   /* n_features, or NULL; may change between rounds */
   const double *class_rate;       /* by class, 0 to 1: probability of its rows to be drawn; or NULL: subsample of all */
   int32_t n_class_rates;
-  const gbt_together *together; /* the trees of all outputs are a batch and have the same splits; not on devices. NULL:
-                                   each has its own */
+  const gbt_together *together; /* the trees of all outputs are a batch and have the same splits; on a device:
+                                   symmetric ones. NULL: each has its own */
   const int32_t *devices; /* n_devices numbers of devices that share the rows (boost/devices.c); read while it opens */
   int32_t n_devices;  /* 0 or 1: one, and `devices` is not looked at */
   int32_t n_backends; /* that a training has, this one among them, which share a device's memory; 0: one */

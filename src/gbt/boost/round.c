@@ -172,6 +172,8 @@ gbt_status gbti_round_grow(gbt_ctx *ctx, gbti_round *round, const gbti_round_tas
     grown += n;
   }
   if (round->parts == NULL) return GBT_OK;
+  gbt_backend *last = round->stage[round->n - 1].be; /* a device may hold back what it has grown */
+  if (last->ops->settle != NULL) GBT_TRY(last->ops->settle(ctx, last, err));
   const gbt_forest_view parts = gbt_forest_view_of(round->parts);
   return gbt_forest_add_joined(forest, &parts, err);
 }

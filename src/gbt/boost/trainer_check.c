@@ -12,7 +12,6 @@
 #include "sampling.h"
 #include "shared_splits.h"
 #include "supporting.h"
-#include "together.h"
 
 /* Of all ranks together: what the scales of gradients are made for (math/fixed.h). */
 #define MOST_ROWS (((int64_t)1 << 47) - 1)
@@ -165,20 +164,12 @@ static gbt_status check_leaf_model(const gbt_trainer_spec *spec, gbt_error *err)
                      gbt_objective_info_of(spec->objective.kind)->name);
 }
 
-/* Rules of a device for trees that share their splits. */
+/* A device's trees that share their splits are symmetric. */
 static gbt_status check_device_shares(const gbt_trainer_spec *spec, gbt_error *err) {
-  const int together = gbti_grows_together(&spec->objective, &spec->params);
-  if (spec->params.grow_policy != GBT_SYMMETRIC)
-    return gbt_fail_on(err, GBT_E_UNSUPPORTED, "device",
-                       "`multi_strategy = \"multi_output_tree\"` needs `grow_policy = \"symmetric\"` on the device%s; "
-                       "give %s, or use `device = \"cpu\"`",
-                       together ? ", and `sketch = \"projection\"`" : "",
-                       together ? "both" : "that, leave `grow_policy` out");
-  if (!together) return GBT_OK;
-  return gbt_fail_on(err, GBT_E_UNSUPPORTED, "sketch",
-                     "`sketch = \"none\"`, the default for up to %d columns, works only on the CPU; give `sketch = "
-                     "\"projection\"`, or use `device = \"cpu\"`",
-                     (int)GBTI_TOGETHER_MOST);
+  if (spec->params.grow_policy == GBT_SYMMETRIC) return GBT_OK;
+  return gbt_fail_on(err, GBT_E_UNSUPPORTED, "device",
+                     "`multi_strategy = \"multi_output_tree\"` needs `grow_policy = \"symmetric\"` on the device; "
+                     "give that, leave `grow_policy` out, or use `device = \"cpu\"`");
 }
 
 gbt_status gbt_trainer_check(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_error *err) {

@@ -37,7 +37,60 @@ __device__ void mark_end(const cu_view &v, const gbt_grow_node *root, const cu_f
   }
 }
 
+/* By what a level of a feature is put in order in all trees: twin of cpu_together_ratios. */
+__device__ double joint_ratio(const cu_view &all, const cu_together_view &t, const cu_feature &f, int32_t level) {
+  double g = 0.0, h = 0.0;
+  for (int32_t k = 0; k < t.n; k++) {
+    const cu_view v = cu_view_of(all, (uint32_t)k);
+    if (v.tree->n_search == 0) continue; /* no split of the root: no histogram */
+    const gbt_sum s = cu_sum_of(cu_codes_of(v, &v.node[0], f), level);
+    g += t.direction[k] * ((double)s.g * v.tree->unit.g);
+    h += (double)s.h * v.tree->unit.h;
+  }
+  const double down = h / (double)t.n + all.params.cat_smooth;
+  return down > 0.0 ? g / down : 0.0;
+}
+
+struct by_joint_ratio {
+  const cu_view *all;
+  const cu_together_view *together;
+  cu_feature f;
+  __device__ double operator()(int32_t level) const { return joint_ratio(*all, *together, f, level); }
+};
+
+/* A tree whose root has a histogram; the first one if there is none. */
+__device__ cu_view searched_tree(const cu_view &all, int32_t n) {
+  for (int32_t k = 0; k < n; k++) {
+    const cu_view v = cu_view_of(all, (uint32_t)k);
+    if (v.tree->n_search > 0) return v;
+  }
+  return cu_view_of(all, 0);
+}
+
 } // namespace
+
+/* Of trees that grow together: one order for all, which each of them makes for itself. Sets have a slot for each level,
+ * so codes are looked up without other lanes. */
+__global__ static void __launch_bounds__(CU_BLOCK) k_joint_order(cu_view all, cu_layer_view layers) {
+  const cu_view v = cu_view_of_block(all), its = searched_tree(all, layers.together.n);
+  const cu_layer_view l = cu_view_of_block(layers, all.stride);
+  CU_SHARED(cu_order_room, room, 1);
+  if (its.tree->n_search == 0) return;
+  const gbt_grow_node *root = &its.node[0];
+  for (int32_t s = (int32_t)blockIdx.x; s < v.n_set_feats; s += (int32_t)gridDim.x) {
+    const int32_t feat = v.set_feat[s];
+    const cu_feature f = v.train.feat[feat];
+    if (!cu_in_tree(v, feat)) continue;
+    GBT_ASSERT(f.zero_bin < 0);
+    const cu_codes k = cu_codes_of(its, root, f);
+    const by_joint_ratio ratio = {&all, &layers.together, f};
+    const cu_level_order r = cu_order_levels_by(v, k, room, blockIdx.x, ratio);
+    const uint64_t beg = l.beg[feat];
+    for (uint32_t i = threadIdx.x; i < r.n; i += blockDim.x) l.order[beg + i] = r.level[i];
+    if (threadIdx.x == 0) l.n_placed[feat] = (int32_t)r.n;
+    if (cu_warp() < 2) mark_end(v, root, f, k, r, (int)cu_warp(), l.tried + beg);
+  }
+}
 
 __global__ static void __launch_bounds__(CU_BLOCK) k_level_order(cu_view all, cu_layer_view layers) {
   const cu_view v = cu_view_of_block(all);
@@ -132,23 +185,6 @@ __global__ static void __launch_bounds__(CU_BLOCK, 2) k_layer_gains(cu_view all,
   }
 }
 
-namespace {
-
-/* The feature that place x of the gains belongs to: the last one that begins at or before x. */
-__device__ int32_t feature_at(const cu_view &v, const cu_layer_view &l, uint64_t x) {
-  int32_t lo = 0, hi = v.n_features;
-  while (hi - lo > 1) {
-    int32_t mid = lo + (hi - lo) / 2;
-    if (2u * l.beg[mid] <= x)
-      lo = mid;
-    else
-      hi = mid;
-  }
-  return lo;
-}
-
-} // namespace
-
 /* The gains of these nodes on top of those of the nodes before them, in the order of their numbers. */
 __global__ static void __launch_bounds__(CU_BLOCK) k_layer_sums(cu_view all, cu_layer_view layers, int32_t first) {
   const cu_view v = cu_view_of_block(all);
@@ -156,11 +192,7 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_layer_sums(cu_view all, cu_
   const int32_t rest = cu_n_fresh(v) - first, n = rest < l.at_once ? rest : l.at_once;
   const uint64_t places = 2u * l.n_codes, step = (uint64_t)gridDim.x * blockDim.x;
   for (uint64_t x = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; x < places; x += step) {
-    const int32_t feat = feature_at(v, l, x);
-    const cu_feature f = v.train.feat[feat];
-    const uint64_t within = x - 2u * l.beg[feat], side = (uint32_t)f.n_bins + 1u;
-    if (!cu_is_searched(v, f, feat) || !cu_in_tree(v, feat)) continue;
-    if ((within >= side && !f.has_missing) || within % side >= (uint32_t)cu_n_candidates(v, l, feat, f)) continue;
+    if (!cu_has_candidate(v, l, x)) continue;
     double sum = first == 0 ? 0.0 : l.gain[x];
     for (int32_t r = 0; r < n; r++)
       if (l.at[first + r] >= 0) sum += l.part[(uint64_t)(uint32_t)r * places + x];
@@ -182,7 +214,10 @@ gbt_status cu_layer_search(cu_backend *be, gbt_error *err) {
   if (v->n_set_feats > 0 && be->depth == 0) {
     dim3 grid = cu_grids(be, (uint64_t)(uint32_t)v->n_set_feats, 4);
     if (v->sort_room > 0 && grid.x > (unsigned)v->sort_blocks) grid.x = (unsigned)v->sort_blocks;
-    CU_LAUNCH(k_level_order, grid, CU_BLOCK, 0, be->device.stream, *v, *l);
+    if (l->together.n > 0)
+      CU_LAUNCH(k_joint_order, grid, CU_BLOCK, 0, be->device.stream, *v, *l);
+    else
+      CU_LAUNCH(k_level_order, grid, CU_BLOCK, 0, be->device.stream, *v, *l);
     CU_LAUNCHED();
   }
   for (int32_t first = 0; first < most; first += l->at_once) {
@@ -191,7 +226,7 @@ gbt_status cu_layer_search(cu_backend *be, gbt_error *err) {
     CU_LAUNCH(k_layer_sums, sums, CU_BLOCK, 0, be->device.stream, *v, *l, first);
     CU_LAUNCHED();
   }
-  return GBT_OK;
+  return l->together.n > 0 ? cu_together_join(be, err) : GBT_OK;
 }
 
 /* ---- life ---- */
@@ -221,11 +256,12 @@ gbt_status cu_layer_open(cu_backend *be, gbt_error *err) {
   const size_t nodes = 2 * (size_t)be->view.max_step, codes = (size_t)layer->view.n_codes;
   const size_t fit = PART_BYTES / (2 * codes * sizeof(double) + 1) + 1;
   layer->view.at_once = (int32_t)(fit < nodes ? fit : nodes);
-  return GBT_OK;
+  return cu_together_open(be, err);
 }
 
 void cu_layer_close(cu_backend *be) {
   if (!be->layer) return;
+  cu_together_close(be);
   cu_drop(&be->device.memory, &be->layer->beg);
   gbt_mem_free(&be->mem, be->layer);
   be->layer = NULL;

@@ -1,4 +1,4 @@
-/* Shared by the search and the decision of a layer of a symmetric tree: see layer.cu, layer_decide.cu.
+/* Shared by the search and the decision of a layer of a symmetric tree: see layer.cu, layer_decide.cu, together.cu.
  *
  *   gain:  | feature 0: missing right, by candidate | missing left | feature 1 ...      as on the CPU
  *   part:  the same for every node of those searched at once
@@ -19,6 +19,19 @@ struct cu_layer_pick {
   int64_t h, left_h; /* over the nodes that could be split */
 };
 
+/* Trees that grow together (together.cu): a batch is one of each output. */
+struct cu_together_view {
+  int32_t n;               /* 0: trees grow one by one, and the rest is not there */
+  const double *weight;    /* n, as the next one: see gbt_together */
+  const double *direction; /* NULL unless features are split by sets */
+};
+
+/* A layer that has its split, over all of these trees. */
+struct cu_joint {
+  double gain;
+  int32_t missing_left; /* where missing values go when the layer has none */
+};
+
 /* The state of one tree of symmetric growth, as CU_TREE_STATE; `l` is its view. */
 #define CU_LAYER_STATE(X)                                                                                             \
   X(CU_CLEARED, int32_t, n_placed, v->n_features) /* cleared: of features that a tree may not use */                  \
@@ -29,6 +42,7 @@ struct cu_layer_pick {
   X(CU_SCRATCH, gbt_split, best, v->n_features) /* by place in feats; gains may be standings: k_layer_contest */       \
   X(CU_SCRATCH, cu_layer_pick, pick, 1)                                                                               \
   X(CU_SCRATCH, double, scored, 1) /* by the tree so far: as cpu_layer.scored */                                      \
+  X(CU_SCRATCH, cu_joint, joint, l->together.n > 0 ? 1 : 0)                                                           \
   X(CU_SCRATCH, uint16_t, order, v->n_set_feats > 0 ? l->n_codes : 0) /* by code: levels in order, of a whole tree */ \
   X(CU_SCRATCH, uint8_t, tried, v->n_set_feats > 0 ? l->n_codes : 0) /* by code: CU_TRY_ */
 
@@ -38,11 +52,13 @@ struct cu_layer_view {
   const uint64_t *beg; /* n_features + 1: a feature's place in the arrays by code, n_bins + 1 long */
   uint64_t n_codes;
   int32_t at_once; /* nodes */
+  cu_together_view together;
 };
 
 struct cu_layer {
   cu_layer_view view;
   cu_array<uint64_t> beg;
+  cu_array<double> weight, direction;
 };
 
 /* Those of tree y of the batch. */
@@ -82,6 +98,28 @@ __device__ static __forceinline__ int32_t cu_code_at(const cu_layer_view &l, int
   return order[top ? l.n_placed[feat] - 1 - c : c];
 }
 
+/* The feature that place x of the gains belongs to: the last one that begins at or before x. */
+__device__ static __forceinline__ int32_t cu_feature_at(const cu_view &v, const cu_layer_view &l, uint64_t x) {
+  int32_t lo = 0, hi = v.n_features;
+  while (hi - lo > 1) {
+    int32_t mid = lo + (hi - lo) / 2;
+    if (2u * l.beg[mid] <= x)
+      lo = mid;
+    else
+      hi = mid;
+  }
+  return lo;
+}
+
+/* Whether place x of the gains is that of a candidate. */
+__device__ static __forceinline__ int cu_has_candidate(const cu_view &v, const cu_layer_view &l, uint64_t x) {
+  const int32_t feat = cu_feature_at(v, l, x);
+  const cu_feature f = v.train.feat[feat];
+  const uint64_t within = x - 2u * l.beg[feat], side = (uint32_t)f.n_bins + 1u;
+  if (!cu_is_searched(v, f, feat) || !cu_in_tree(v, feat)) return 0;
+  return (within < side || f.has_missing) && within % side < (uint32_t)cu_n_candidates(v, l, feat, f);
+}
+
 /* The part of a node in the gain of a candidate: 0 where it is kept. */
 __device__ static __forceinline__ double cu_own_gain(const cu_asked &q, double g, double h, int64_t rows, gbt_reg reg,
                                                      int sign) {
@@ -97,8 +135,14 @@ __device__ static inline gbt_contest cu_layer_contest(const cu_view &v, const cu
   const gbt_grow_node *first = &v.node[v.tree->fresh_beg];
   *before = 0.0;
   if (!cu_contests(v)) return gbt_contest_plain();
-  *before = v.tree->fresh_beg == 0 ? cu_ask(v, first).rated.parent : *l.scored;
+  *before = v.tree->fresh_beg == 0 && l.together.n == 0 ? cu_ask(v, first).rated.parent : *l.scored;
   return cu_contest(v, gbt_layer_identity(first->depth), *before);
+}
+
+/* By what sets of levels pay for the noise of their order, which in trees that grow together follows one direction: as
+ * cpu_set_noise. */
+__device__ static __forceinline__ double cu_layer_set_noise(const cu_view &v, const cu_layer_view &l) {
+  return l.together.n > 0 ? v.tree->noise / (double)l.together.n : v.tree->noise;
 }
 
 /* If ranks divide the search: a node, as computed by the rank with the histograms of its split. */

@@ -5,7 +5,7 @@
  *   k_layer_pick     of all of them; its levels as bits
  *   k_layer_nodes    every node's own left sums and gain, whether it is kept
  *   layer_offers.cu  where ranks divide the search: the best of their splits, with the nodes as its owner sees them
- *   k_layer_settle   what depends on all nodes together */
+ *   k_layer_settle   what depends on all nodes of the tree; of trees that grow together: together.cu */
 #include "ops.cuh"
 
 #include "layer.cuh"
@@ -28,7 +28,7 @@ __device__ double gain_of(const cu_view &v, const cu_layer_view &l, const gbt_sp
   if (s.kind != GBT_SPLIT_SET) return gain[s.bin];
   const int32_t half = cu_n_candidates(v, l, s.feat, f) / 2;
   return gain[(s.from_top ? half : 0) + s.bin - 1] -
-         gbt_set_cost(&v.params, v.tree->noise, s.bin, l.n_placed[s.feat]);
+         gbt_set_cost(&v.params, cu_layer_set_noise(v, l), s.bin, l.n_placed[s.feat]);
 }
 
 } // namespace
@@ -261,6 +261,7 @@ gbt_status cu_layer_decide(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   CU_LAUNCH(k_layer_nodes, nodes, CU_BLOCK, 0, be->device.stream, *v, *l);
   CU_LAUNCHED();
   GBT_TRY(cu_share_layer(ctx, be, err));
+  if (l->together.n > 0) return cu_together_settle(be, err);
   CU_LAUNCH(k_layer_settle, one, CU_CONTROL, 0, be->device.stream, *v, *l);
   CU_LAUNCHED();
   return GBT_OK;

@@ -82,11 +82,12 @@ __device__ static __forceinline__ void cu_sort_levels(const cu_level_order &r) {
   }
 }
 
-/* The levels of a feature that are placed in a node, in order. A block; room: its shared memory; scratch: which of
- * view.sort_blocks pieces is its own. All may read the result. */
-__device__ static __forceinline__ cu_level_order cu_order_levels(const cu_view &v, const cu_codes &k,
-                                                                 cu_order_room *room, uint32_t scratch) {
-  const gbt_units unit = v.tree->unit;
+/* The levels of a feature that are placed in a node, in order of ratio_of(level). A block; room: its shared memory;
+ * scratch: which of view.sort_blocks pieces is its own. All may read the result. */
+template <class R>
+__device__ static __forceinline__ cu_level_order cu_order_levels_by(const cu_view &v, const cu_codes &k,
+                                                                    cu_order_room *room, uint32_t scratch,
+                                                                    const R &ratio_of) {
   const double smooth = v.params.cat_smooth;
   const int fits = (uint32_t)k.n_bins <= CU_SORT_PART;
   cu_level_order r;
@@ -105,13 +106,27 @@ __device__ static __forceinline__ cu_level_order cu_order_levels(const cu_view &
     if (cu_lane() == 0 && who) at = atomicAdd(&room->n_placed, (uint32_t)__popc(who));
     at = cu_from(at, 0) + (uint32_t)__popc(who & cu_lanes_before());
     if (!placed) continue;
-    r.key[at] = gbt_order_key(gbt_level_ratio(cu_sum_of(k, c), unit, smooth));
+    r.key[at] = gbt_order_key(ratio_of(c));
     r.level[at] = (uint16_t)c;
   }
   __syncthreads();
   r.n = room->n_placed;
   cu_sort_levels(r);
   return r;
+}
+
+/* By the node's own gradients. */
+struct cu_own_ratio {
+  const cu_codes *codes;
+  gbt_units unit;
+  double smooth;
+  __device__ double operator()(int32_t c) const { return gbt_level_ratio(cu_sum_of(*codes, c), unit, smooth); }
+};
+
+__device__ static __forceinline__ cu_level_order cu_order_levels(const cu_view &v, const cu_codes &k,
+                                                                 cu_order_room *room, uint32_t scratch) {
+  const cu_own_ratio own = {&k, v.tree->unit, v.params.cat_smooth};
+  return cu_order_levels_by(v, k, room, scratch, own);
 }
 
 /* The k-th level from the bottom or the top. */

@@ -33,3 +33,10 @@ gbt_status cu_layer_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cu_layer_close(cu_backend *be);
 gbt_status cu_layer_search(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_layer_decide(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* Trees that grow together, all of a batch (together.cu). The host's directions go up when trees begin. */
+gbt_status cu_together_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK; /* by cu_layer_open */
+void cu_together_close(cu_backend *be);
+gbt_status cu_together_send(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_together_join(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;   /* by cu_layer_search */
+gbt_status cu_together_settle(cu_backend *be, gbt_error *err) GBT_MUST_CHECK; /* by cu_layer_decide */

@@ -91,21 +91,25 @@ static void more_columns_than_trees_of_a_batch(void) {
   }
 }
 
-/* Common splits of columns, whatever is drawn: gradients are projected on the device. */
+/* Common splits of columns, whatever is drawn: by the sum of gains, or by gradients that the device projects. */
 static void common_trees_are_those_of_the_cpu(void) {
-  int64_t splits = 0, jobs = 0;
+  int64_t splits = 0, jobs = 0, sums = 0, sets = 0;
   for (uint64_t seed = 1; seed <= test_cases(SEEDS) && test_n_bad() < 3; seed++) {
     random_job r = random_job_make(seed, seed % 40 == 0 ? 6000 : 300);
-    if (random_job_columns(&r, seed % 7 == 0 ? 9 : 2 + (int32_t)(seed % 4), seed)) {
-      random_job_share_by(&r, seed, r.job.spec.objective.n_outputs > 8 ? GBT_SKETCH_AUTO : GBT_SKETCH_PROJECTION);
+    if (random_job_columns(&r, seed % 7 == 0 ? 9 : 2 + (int32_t)(seed / 2 % 7), seed)) {
+      const int by_sum = r.job.spec.objective.n_outputs <= 8 && seed % 3 != 0;
+      random_job_share_by(&r, seed, by_sum ? (int)(seed % 2) : seed % 7 == 0 ? GBT_SKETCH_AUTO : GBT_SKETCH_PROJECTION);
       r.job.spec.params.hist_memory = 1024;
       jobs++;
+      sums += by_sum;
+      sets += by_sum && r.job.spec.params.max_cat_onehot < 8;
       if (!device_trains_alike(&r.job, &r.how, api_of(seed / 4), &splits)) random_job_tell(&r, seed);
     }
     random_job_free(&r);
   }
-  test_note("%" PRId64 " trainings, %" PRId64 " splits", jobs, splits);
-  CHECK_SEEN(jobs > 60 && splits > 300);
+  test_note("%" PRId64 " trainings, %" PRId64 " by sums, %" PRId64 " with sets, %" PRId64 " splits", jobs, sums, sets,
+            splits);
+  CHECK_SEEN(jobs > 60 && sums > 30 && sets > 10 && splits > 600);
 }
 
 static void common_trees_of_levels_are_those_of_the_cpu(void) {
@@ -113,7 +117,8 @@ static void common_trees_of_levels_are_those_of_the_cpu(void) {
   for (uint64_t seed = 1; seed <= test_cases(1500) && test_n_bad() < 3; seed++) {
     random_job r = random_job_make(seed, 300);
     if (gbt_has_levels(&r.job.spec.objective)) {
-      random_job_share_by(&r, seed, seed % 2 ? GBT_SKETCH_AUTO : GBT_SKETCH_PROJECTION);
+      const int few = r.job.spec.objective.n_outputs <= 8;
+      random_job_share_by(&r, seed, few ? (int)(seed % 3) : GBT_SKETCH_PROJECTION);
       r.job.spec.params.hist_memory = 1024;
       jobs++;
       if (!device_trains_alike(&r.job, &r.how, api_of(seed / 4), &splits)) random_job_tell(&r, seed);
@@ -124,25 +129,21 @@ static void common_trees_of_levels_are_those_of_the_cpu(void) {
   CHECK_SEEN(jobs > 10 && splits > 50);
 }
 
-static void sums_of_gains_are_refused(void) {
-  gbt_ctx ctx = test_ctx(NULL, 1);
-  gbt_trainer *tr = NULL;
-  gbt_trainer_spec spec;
-  made *m = made_new(1, 40, 2, NULL);
-  made_columns(m, GBT_OBJ_SQUARED_ERROR, 2, 0, 5);
-  train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 2, 1);
-  job.spec.params.grow_policy = GBT_SYMMETRIC;
-  job.spec.params.multi_strategy = 1;
-  for (int sketch = GBT_SKETCH_AUTO; sketch <= GBT_SKETCH_NONE; sketch++) {
-    job.spec.params.sketch = sketch;
-    if (CHECK(job_open(&ctx, &job, 0, &spec))) {
-      spec.device = gbt_cuda_api();
-      CHECK_FAILS(gbt_trainer_new(&ctx, &spec, &tr, test_err), GBT_E_UNSUPPORTED, "give `sketch = \"projection\"`");
+/* Of sums, where codes are partly on the device, and streamed. */
+static void sums_with_codes_in_several_places(void) {
+  int64_t splits = 0;
+  for (uint64_t seed = 700; seed < 700 + test_cases(40) && test_n_bad() < 3; seed++) {
+    random_job r = random_job_make(seed, 400);
+    const int percent = (int)(seed % 3) * 30;
+    if (random_job_columns(&r, 3, seed)) {
+      random_job_share_by(&r, seed, GBT_SKETCH_NONE);
+      r.job.spec.params.hist_memory = 1024;
+      if (!device_trains_alike(&r.job, &r.how, cuda_apart_api(percent, 60 - percent), &splits))
+        random_job_tell(&r, seed);
     }
-    job_close(&spec);
+    random_job_free(&r);
   }
-  made_free(m);
-  gbt_ctx_close(&ctx);
+  CHECK_SEEN(splits > 30);
 }
 
 void suite_cuda_columns(void) {
@@ -152,5 +153,5 @@ void suite_cuda_columns(void) {
   RUN(more_columns_than_trees_of_a_batch);
   RUN(common_trees_are_those_of_the_cpu);
   RUN(common_trees_of_levels_are_those_of_the_cpu);
-  RUN(sums_of_gains_are_refused);
+  RUN(sums_with_codes_in_several_places);
 }

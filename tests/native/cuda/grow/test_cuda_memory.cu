@@ -1,5 +1,5 @@
 /* Device memory that a training takes for a row: docs/gpu.md, lists it by buffer. */
-#include "../../src/cuda/grow/backend.cuh"
+#include "../../src/cuda/grow/batch.cuh"
 
 extern "C" {
 #include "random_job.h"
@@ -98,8 +98,84 @@ static void memory_of_columns(void) {
   CHECK_NEAR(bytes_a_row(COLUMNS, 1, usual()) - two, 16.0, 0.1);
 }
 
+/* Trees that grow together are symmetric, so both orders have gradients: 24 bytes a row for each output. */
+static void memory_of_sums(void) {
+  gbt_params alone = usual(), together = usual();
+  alone.grow_policy = together.grow_policy = GBT_SYMMETRIC;
+  together.multi_strategy = 1;
+  choose_rows();
+  CHECK_NEAR(bytes_a_row(COLUMNS, 0, together), bytes_a_row(COLUMNS, 0, alone), 0.1);
+  CHECK_NEAR(bytes_a_row(COLUMNS, 0, together) - bytes_a_row(ANY, 0, alone), 8.0 + 8.0 + 24.0, 0.5);
+}
+
+static size_t allowed_bytes;
+
+static gbt_status open_limited(gbt_ctx *ctx, int32_t device, const gbt_backend_spec *spec, gbt_backend **out,
+                               gbt_error *err) {
+  cu_hooks hooks = {};
+  hooks.most_bytes = allowed_bytes;
+  gbt_status status = GBT_E_MEM;
+  for (int codes = CU_ALL_CODES; status == GBT_E_MEM && codes < CU_N_CODES; codes++)
+    status = cu_open_with(ctx, device, spec, (cu_resides)codes, &hooks, out, err);
+  return status;
+}
+
+/* 1: trained with so much memory, to the same bytes; 0: refused. */
+static int trains_within(const train_job *job, const trained *cpu, size_t bytes) {
+  gbt_ctx ctx;
+  gbt_trainer_spec spec;
+  gbt_trainer *tr = NULL;
+  gbt_stop_reason why;
+  int ok = 0;
+  if (!CHECK_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 1, GBT_SIMD_AUTO, NULL, NULL, test_err))) return 0;
+  if (job_open(&ctx, job, 0, &spec)) {
+    const gbt_device_api door = cuda_door(open_limited);
+    spec.device = &door;
+    allowed_bytes = bytes;
+    const gbt_status status = gbt_trainer_new(&ctx, &spec, &tr, test_err);
+    if (status == GBT_OK && CHECK_OK(gbt_trainer_run(&ctx, tr, job->rounds, &why, test_err))) {
+      trained *cuda = trained_of(&ctx, job, &spec, tr);
+      ok = CHECK(same_trained(cpu, cuda));
+      trained_free(cuda);
+    }
+    CHECK(status == GBT_OK || (status == GBT_E_MEM && tr == NULL));
+    gbt_trainer_free(tr);
+  }
+  job_close(&spec);
+  gbt_ctx_close(&ctx);
+  return ok;
+}
+
+/* Trees that grow together have room, all of them, or there is an error: with more memory, the model. */
+static void sums_need_memory_for_all_trees(void) {
+  made *m = made_new(5, 500, 6, NULL);
+  made_columns(m, GBT_OBJ_SQUARED_ERROR, 3, 0, 5);
+  train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 3, 2);
+  job.spec.params.grow_policy = GBT_SYMMETRIC;
+  job.spec.params.max_depth = 4;
+  job.spec.params.multi_strategy = 1;
+  const train_how how = {1, 0, GBT_SIMD_AUTO, NULL};
+  trained *cpu = train(&job, &how);
+  int n_fit = 0, n_short = 0;
+  for (size_t bytes = 1 << 14; cpu != NULL && bytes <= (size_t)1 << 25; bytes *= 2) {
+    if (trains_within(&job, cpu, bytes))
+      n_fit++;
+    else
+      n_short += CHECK_EQ_I64(n_fit, 0);
+  }
+  CHECK(n_fit > 2 && n_short > 2);
+  job.spec.params.hist_memory = 1;
+  job.spec.params.max_depth = 9;
+  CHECK(!trains_within(&job, cpu, (size_t)1 << 30));
+  CHECK(strstr(test_err->msg, "raise `hist_memory`") != NULL);
+  trained_free(cpu);
+  made_free(m);
+}
+
 void suite_cuda_memory(void) {
   RUN(memory_of_a_row);
   RUN(memory_of_other_trainings);
   RUN(memory_of_columns);
+  RUN(memory_of_sums);
+  RUN(sums_need_memory_for_all_trees);
 }
