@@ -373,7 +373,9 @@ test_that("models of XGBoost and LightGBM go back to their program with the same
       score <- peer$score
       if (grepl("forest", path) && lgb) score <- score / m$nrounds
       if (grepl("sigmoid", path) && lgb && !grepl("forest", path)) score <- score * 2.5
-      expect_identical(bits(score + 0), bits(want + 0), info = path)
+      expect_identical(is.nan(score), is.nan(want), info = path) # the text of NaN has no sign
+      known <- !is.nan(want)
+      expect_identical(bits(score[known] + 0), bits(want[known] + 0), info = path)
     }
   }
 })
