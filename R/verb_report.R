@@ -61,11 +61,11 @@ gbt_report <- function(model, data, file, y = NULL, by = NULL, effects = 6, rows
   strata <- column_or_values(given_in_data("strata", data), data)
   judged <- if (inherits(model, "gbt_calibrated")) model[["model"]] else model
   check_report_queries(judged, group)
-  given_response(judged, data, y) # before the work: an error where the data have none
   effects <- check_whole(effects, "effects", 0)
   rows <- check_whole(rows, "rows", 1)
   check_seed(seed)
   check_flag(quiet, "quiet")
+  given_response(judged, data, y) # before the work: an error where the data have none
   for (package in c("rmarkdown", "knitr")) {
     if (!requireNamespace(package, quietly = TRUE)) {
       stop_unsupported(sprintf("reports need the package %s; install it: install.packages(\"%s\")", package, package))

@@ -142,7 +142,7 @@ test_that("what a column is does not depend on blocks, whatever its fields are",
     some <- sample(fields, sample(4, 1))
     writeLines(c("a,b", paste0(sample(some, 8, TRUE), ",", 1:8)), file)
     expected <- read(2^24)
-    for (block in c(1, 20)) expect_identical(read(block), !!expected, label = paste(some, collapse = " "))
+    for (block in c(1, 20)) expect_identical(read(block), expected, label = paste(some, collapse = " "))
   }
 })
 
