@@ -103,6 +103,12 @@ test_that("trees that grow by the sum of gains are the same bytes on a device", 
   same(y)
   same(y, subsample = 0.7, weights = 1 + 1:300 %% 3, page_rows = 70)
   same(y, random_strength = 1, colsample_bylevel = 0.5)
+  for (column in c(1, 3)) { # a tree whose nodes cannot be split goes on with the others, and has their features
+    few <- y
+    few[-(1:8), column] <- NA
+    same(few, min_child_weight = 8, colsample_bylevel = 0.5)
+    same(few, min_child_weight = 8, interactions = list("a", c("b", "c")))
+  }
   same(factor(x$a %/% 10), sampling_method = "mvs", subsample = 0.5)
   same(factor(x$a %/% 10), boosting = "ordered")
   same(y[, 1], objective = "quantile", quantile_alpha = c(0.1, 0.5, 0.9))

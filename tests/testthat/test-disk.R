@@ -25,6 +25,22 @@ test_that("models of data in a folder are those of data in memory", {
   expect_identical(trees(gbt_open(moved)), want)
 })
 
+test_that("missing values that the cuts do not know are the same in memory and in a folder", {
+  x <- cbind(vapply(1:4, function(k) (1:1000 %/% k) %% 2, numeric(1000)), 1:1000 %% 23)
+  missing <- x
+  missing[cbind(1:1000, 1 + 1:1000 %% 4)[1:1000 %% 3 == 0, ]] <- NA
+  known <- gbt_data(x, threads = 1)
+  y <- ifelse(is.na(missing[, 1]), 2, missing[, 1]) - ifelse(is.na(missing[, 2]), 2, missing[, 2]) + x[, 5] * x[, 3]
+  for (policy in c("depthwise", "lossguide", "symmetric")) {
+    train <- function(...) {
+      gbt_train(gbt_data(missing, label = y, reference = known, ...), nrounds = 5, max_depth = 5, grow_policy = policy,
+                threads = 1)$state
+    }
+    folder <- withr::local_tempfile()
+    expect_same_bytes(train(), train(path = folder, memory = 1, page_rows = 64))
+  }
+})
+
 test_that("sampling, growth, statistics, masks, classes and validation data work from a folder", {
   path <- folder()
   d <- gbt_data(x, y, path = file.path(path, "a"), memory = 0, page_rows = 256, threads = 1)

@@ -177,15 +177,22 @@ typedef struct set_job {
 static gbt_status set_span(void *arg, gbt_ctx *ctx, const gbt_page_span *pages, gbt_error *err) {
   const set_job *sets = arg;
   sets->job->span = cpu_span_of(sets->job->be, pages);
+  GBT_ASSERT(sets->job->span.row_beg == 0 && sets->job->span.row_end == sets->job->be->n_rows);
   return cpu_parallel(ctx, sets->n, sets->ns, set_task, sets->job, err);
 }
 
-/* Nodes without histograms are read, so this is a pass then. */
+/* The rows of nodes without histograms are added up again, so this is a pass then. */
 static gbt_status fill_sets(gbt_ctx *ctx, cpu_split_job *job, size_t n, double codes, gbt_error *err) {
   cpu_backend *be = job->be;
   set_job sets = {job, (int64_t)n, 10.0 * codes};
   int by_rows = 0;
-  for (size_t i = 0; i < n; i++) by_rows |= be->fr.node[job->node[i]].hist < 0;
+  for (size_t i = 0; i < n; i++) {
+    const gbt_grow_node *node = &be->fr.node[job->node[i]];
+    if (node->split.kind != GBT_SPLIT_SET || node->hist >= 0) continue;
+    const gbt_group *group = &be->layout->group[be->layout->place[node->split.feat].group];
+    sets.ns += 0.5 * (double)node->own_rows * group->n_feats + 1.5 * group->n_slots;
+    by_rows = 1;
+  }
   if (by_rows) return cpu_train_pass(ctx, be, set_span, &sets, err);
   return cpu_parallel(ctx, sets.n, sets.ns, set_task, job, err);
 }

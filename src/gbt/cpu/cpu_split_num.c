@@ -56,8 +56,15 @@ static void list_run(const cpu_search *in, uint32_t beg, uint32_t end, int32_t s
     list_slots(in, beg, end, shift, 0, 0, s, b);
 }
 
+/* Features of two bins are searched by the sums of one of them (cpu_search_singles), so missing values that the cuts do
+ * not know stay with the rest. Here, where nodes have no histograms, too. */
+static int trusts_cuts(const cpu_backend *be, const cpu_search *in) {
+  const cpu_single *one = &be->split.single[in->feat];
+  return one->kind != 0 && one->missing == 0 && !be->split.constrained;
+}
+
 /* Lists the value bins; the sums of missing values go to *miss and *miss_rows. */
-static bins list_bins(const cpu_search *in, cpu_scratch *s, gbt_sum *miss, int64_t *miss_rows) {
+static bins list_bins(const cpu_backend *be, const cpu_search *in, cpu_scratch *s, gbt_sum *miss, int64_t *miss_rows) {
   bins b = {0, 0, {0, 0}, 0};
   int zero_listed = in->zero_bin >= 0 && in->zero_bin < in->n_bins;
   uint32_t n_value = (uint32_t)(in->n_bins - zero_listed);
@@ -68,7 +75,7 @@ static bins list_bins(const cpu_search *in, cpu_scratch *s, gbt_sum *miss, int64
   int32_t zero_at = b.n;
   b.n += zero_listed; /* a place for it; its sums follow */
   list_run(in, below, n_value, zero_listed, s, &b);
-  if (in->n_slots > n_value) {
+  if (in->n_slots > n_value && !trusts_cuts(be, in)) {
     *miss = cpu_search_sum(in, n_value);
     if (in->count) *miss_rows = in->count[n_value];
   }
@@ -108,6 +115,7 @@ static bins list_dense(const cpu_backend *be, const cpu_search *in, cpu_scratch 
   const gbt_sum total = s->sum[n - 1];
   *miss = in->n_slots > (uint32_t)in->n_bins ? cpu_search_sum(in, (uint32_t)in->n_bins) : (gbt_sum){0, 0};
   GBT_ASSERT(total.g + miss->g == in->node->sum.g && total.h + miss->h == in->node->sum.h); /* every row is in a bin */
+  if (trusts_cuts(be, in)) *miss = (gbt_sum){0, 0};
   return (bins){.n = n, .n_filled = n - empty, .total = total};
 }
 
@@ -195,7 +203,7 @@ void cpu_search_numeric(const cpu_backend *be, const cpu_search *in, cpu_scratch
   gbt_sum miss;
   int64_t miss_rows = 0;
   int usual = in->zero_bin < 0 && !in->count;
-  bins b = usual ? list_dense(be, in, scratch, &miss) : list_bins(in, scratch, &miss, &miss_rows);
+  bins b = usual ? list_dense(be, in, scratch, &miss) : list_bins(be, in, scratch, &miss, &miss_rows);
   int missing = miss.g != 0 || miss.h != 0 || miss_rows > 0;
   if (b.n_filled == 0 && !missing) return; /* all rows are in the zero bin */
   if (!usual) add_up(in, b.n, scratch);

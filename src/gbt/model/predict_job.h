@@ -28,11 +28,11 @@ typedef struct gbti_predict_job {
 void gbti_predict_emit(const gbti_predict_job *job, uint64_t t, int64_t row, int32_t n, const uint32_t *pos);
 
 /* The same where leaves may be linear, of scores. x: by row, by grid of the forest: the row's X (tree/linear.h). */
-/* Leaves of numbers. x[r * width + feature]: of these rows. */
-void gbti_predict_emit_numbers(const gbti_predict_job *job, uint64_t t, int64_t row, int32_t n, const uint32_t *pos,
-                               const double *x, int32_t width);
 void gbti_predict_emit_linear(const gbti_predict_job *job, uint64_t t, int64_t row, int32_t n, const uint32_t *pos,
                               const int32_t *x);
+/* Of linear leaves of numbers. x[r * width + feature]: of these rows. */
+void gbti_predict_emit_numbers(const gbti_predict_job *job, uint64_t t, int64_t row, int32_t n, const uint32_t *pos,
+                               const double *x, int32_t width);
 
 /* The output that tree t adds to, where leaves hold one value. */
 int32_t gbti_predict_output(const gbt_forest_view *forest, uint64_t t);

@@ -157,10 +157,12 @@ __device__ int32_t keep_allowed(const cu_view &v, const cu_rules &rules, const p
 
 __global__ static void __launch_bounds__(BYTES) k_features(cu_view all, cu_rules rules) {
   const cu_view v = cu_view_of_block(all);
-  const int32_t n_search = v.tree->n_search, n_masks = v.by_node || n_search < 1 ? n_search : 1;
+  /* one mask for a layer: also where no node of this tree can be split, as trees that grow together go on, and have the
+     features of the first tree */
+  const int32_t n_search = v.tree->n_search, n_masks = v.by_node ? n_search : v.tree->n_nodes > v.tree->fresh_beg;
   const uint64_t tree = v.tree->task.tree;
   for (int32_t i = (int32_t)blockIdx.x; i < n_masks; i += (int32_t)gridDim.x) {
-    const int32_t id = v.search[i].node;
+    const int32_t id = i < n_search ? v.search[i].node : v.tree->fresh_beg;
     const gbt_grow_node *node = &v.node[id];
     const int32_t *feats = v.divided ? v.tree_feats : v.feats;
     const pool p = {feats + 1, feats[0], v.allowed + (uint64_t)(uint32_t)i * (uint32_t)v.n_features};
