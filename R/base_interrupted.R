@@ -22,9 +22,10 @@ stop_interrupted <- function(model, error = NULL) {
 }
 
 # `code` that prepares a training, or runs one that keeps no model: where a time limit or Ctrl-C ends it, there is
-# nothing to be had, and gbt_last_interrupted() has no earlier model either.
-without_model <- function(code) {
-  forget <- function(condition) package_state$interrupted <- NULL
+# nothing to be had, and gbt_last_interrupted() has no earlier model either. goes_on: the training was to go on from a
+# model, which may be the earlier one.
+without_model <- function(code, goes_on = FALSE) {
+  forget <- function(condition) if (!goes_on) package_state$interrupted <- NULL
   withCallingHandlers(code, error = function(e) if (is_time_limit(e)) forget(e), interrupt = forget)
 }
 
@@ -47,8 +48,9 @@ without_model <- function(code) {
 #' After Ctrl-C during [gbt_tune()] the condition has the field `tune`, the configurations that are finished, and this
 #' function returns that.
 #'
-#' @return A model, or the result of [gbt_tune()]; `NULL` when nothing was interrupted in this session, or the last
-#'   training before its first round.
+#' @return A model, or the result of [gbt_tune()]. `NULL` when nothing was interrupted in this session, and when the last
+#'   call that was interrupted was a [gbt_cv()], or had not finished a round or a configuration. An interrupted training
+#'   with `init_model` that had no round yet leaves the earlier model.
 #' @seealso [gbt_train()]
 #' @examples
 #' gbt_last_interrupted()

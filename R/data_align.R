@@ -52,7 +52,7 @@ check_needed <- function(needed, given, others = character(0)) {
   absent <- setdiff(needed, given)
   if (length(absent) == 0L) return(invisible())
   near <- if (length(absent) == 1L) suggest(absent, others) else ""
-  if (identical(needed, paste0("f", seq_along(needed))) && length(absent) == length(needed)) {
+  if (!nzchar(near) && identical(needed, paste0("f", seq_along(needed))) && length(absent) == length(needed)) {
     near <- paste("; columns of a matrix without column names are called so in training: give such a matrix, or name",
                   "the columns, colnames(x) <- variable.names(model)")
   }

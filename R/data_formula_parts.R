@@ -32,20 +32,33 @@ inner_parts <- function(e, sign, in_parentheses, first) {
   if (only_adds || (first && sign > 0L)) lapply(inner, function(part) given(part$part, sign * part$sign))
 }
 
-# A part as lme4 writes random effects, (1 | g) or (x || g). Of columns of logical values `|` is "or".
+# A part as lme4 writes random effects, (1 | g) or (x || g / h). Between conditions, and columns of logical values or of
+# 0 and 1, `|` is "or".
 refuse_random_effects <- function(parts, data) {
   for (part in parts) {
     if (!is.call(part) || !identical(part[[1L]], quote(`(`)) || !is.call(part[[2L]])) next
     bar <- part[[2L]]
-    if (!as.character(bar[[1L]])[1L] %in% c("|", "||") || length(bar) != 3L) next
+    if (length(bar) != 3L || !is.name(bar[[1L]]) || !as.character(bar[[1L]]) %in% c("|", "||")) next
+    if (!names_groups(bar[[3L]])) next
+    effects <- parts_of_sum(bar[[2L]])
+    numbers <- any(vapply(effects, function(at) is.numeric(at$part), NA))
+    plain <- all(vapply(effects, function(at) is.numeric(at$part) || names_groups(at$part), NA))
     columns <- intersect(all.vars(bar), names(data))
-    logical <- vapply(columns, function(name) is.logical(.subset2(data, name)), NA)
-    if (!any(vapply(parts_of_sum(bar[[2L]]), function(at) is.numeric(at$part), NA)) && all(logical)) next
+    if (!plain || (!numbers && all(vapply(columns, function(name) is_yes_no(.subset2(data, name)), NA)))) next
     group <- expression_text(bar[[3L]])
     stop_argument(sprintf(paste("`%s` is a random effect, which gbt does not have; give `%s` as a column, best as a",
                                 "factor: its levels become categories"), expression_text(part), group), "formula")
   }
 }
+
+# Names of columns, joined by `:` or `/`?
+names_groups <- function(e) {
+  if (is.name(e)) return(TRUE)
+  is.call(e) && length(e) == 3L && (identical(e[[1L]], quote(`:`)) || identical(e[[1L]], quote(`/`))) &&
+    names_groups(e[[2L]]) && names_groups(e[[3L]])
+}
+
+is_yes_no <- function(column) is.logical(column) || (is.numeric(column) && all(column %in% c(0, 1, NA)))
 
 is_offset_call <- function(e) is.call(e) && identical(e[[1L]], quote(offset)) && length(e) == 2L
 

@@ -3,7 +3,8 @@
 # The result of encode_response() for the response of a model, without labels.
 response_kind <- function(model) {
   names <- c(objective_info(model$objective)$params$name, if (is_of_intervals(model$objective)) "breaks")
-  times <- !is.null(model$imported) && !is_surv_response(model$response) # the file does not say of which kind they were
+  # the file of an imported model does not say of which kind its times were
+  times <- is_of_times(model$objective) && !is.null(model$imported) && !is_surv_response(model$response)
   list(objective = model$objective, param = model$params[names], classes = model$classes, response = model$response,
        any_times = times, n_outputs = model$n_outputs, stratified = !is.null(model$strata),
        cause = model$params[["cause"]], strata = list(levels = names(model$baseline$strata)),

@@ -173,13 +173,13 @@ response_rows <- function(y) {
   if (is.data.frame(y)) .row_names_info(y, 2L) else if (length(dim(y)) == 2L) dim(y)[1L] else length(y)
 }
 
+may_be_response <- function(y) is.atomic(y) || is.data.frame(y) || inherits(y, c("POSIXlt", "Surv"))
+
 # Before anything is said of the values: where their number is wrong, rows with missing values may be others. NULL and
 # what can be no response is refused by encode_y().
 check_response_rows <- function(y, n_rows, what, have = "for") {
   rows <- response_rows(y)
-  if (rows == n_rows || is.null(y) || !(is.atomic(y) || is.data.frame(y) || inherits(y, c("POSIXlt", "Surv")))) {
-    return(invisible())
-  }
+  if (rows == n_rows || is.null(y) || !may_be_response(y)) return(invisible())
   stop_data(sprintf("%s has %s%s %s %s", what, counted(rows, "value"), if (have == "for") "" else ",", have,
                     counted(n_rows, "row")), "y")
 }
@@ -423,6 +423,6 @@ check_label_length <- function(label, n_rows, what = "label") {
   if (is_column_name(label) && n_rows != 1) {
     stop_data(sprintf("`%s` is the text \"%s\"%s", what, printable(label), not_a_name), what)
   }
-  if (n == n_rows) n <- length(encode_y(label)$value)
+  if (n == n_rows || !may_be_response(label)) n <- length(encode_y(label)$value)
   if (n != n_rows) stop_data(sprintf("`%s` has %s for %s", what, counted(n, "value"), counted(n_rows, "row")), what)
 }

@@ -30,7 +30,7 @@ train_of <- function(captured, chosen, look) {
   fit <- without_model({
     its <- source_of(captured)
     prepare(its$source, its$given, chosen, look)
-  })
+  }, "init_model" %in% names(captured$call))
   if (fit$host$max_seconds > 0) fit$host$until <- proc.time()[["elapsed"]] + fit$host$max_seconds
   fit <- find_shape(fit)
   with_late_line(fit$host$late && fit$host$rounds != "given", late_text(NULL), {

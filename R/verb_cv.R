@@ -109,7 +109,11 @@ refuse_misnamed <- function(given, who) {
   for (name in given[!given %in% known & is.na(canonical_name(given))]) {
     accepted <- length(find_foreign("train", name)$same) > 0L # some values of it are
     meant <- same_meaning(name, own)
-    if (is.null(meant)) meant <- intersect(nearest_name(name, c(own, names(alias_of), names(objective_params()))), own)
+    if (is.null(meant)) {
+      meant <- intersect(nearest_name(name, c(own, names(alias_of), names(objective_params()))), own)
+      replied <- !is.null(find_foreign("train", name)) # it is known to mean something else
+      if (replied) meant <- meant[startsWith(meant, name)]
+    }
     if (length(meant) && !accepted) {
       stop_argument(sprintf("%s() has no `%s`; did you mean `%s`?", who, name, meant[1L]), name)
     }

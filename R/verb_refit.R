@@ -101,10 +101,12 @@ fit_again <- function(args, captured, object, who, chosen = NULL, look = NULL) {
 }
 
 # changes: names of parameters that the user gave now. A model knows what it was given; its call may have a seed of
-# gbt_refit().
+# gbt_refit(). Searches may have it in their list of parameters, which is in the call as it was written.
 seed_was_given <- function(object, changes) {
-  before <- if (is_model(object)) object$named else canonical_name(names(as.list(object$call)))
-  "seed" %in% c(changes, before)
+  if (is_model(object)) return("seed" %in% c(changes, object$named))
+  call <- as.list(object$call)
+  listed <- names(as.list(call$params))
+  "seed" %in% c(changes, canonical_name(c(names(call), listed)))
 }
 
 # prints: of the data that the call had; rows: those that it has now.

@@ -38,6 +38,13 @@ test_that("validation data take the cuts and levels of their reference", {
   expect_error(gbt_data(x, reference = x), class = "gbt_error_argument")
 })
 
+test_that("a label that can be none is told by its kind", {
+  for (label in list(sum, ~mpg, list(1, 2), quote(mpg), globalenv())) {
+    expect_error(gbt_data(mtcars, label = label), "must be numbers, a factor, .* not ", class = "gbt_error_data")
+  }
+  expect_error(gbt_data(mtcars, label = 1:3), "`label` has 3 values for 32 rows", class = "gbt_error_data")
+})
+
 test_that("an object that was saved and read again says so", {
   file <- withr::local_tempfile()
   saveRDS(gbt_data(iris, threads = 1), file)

@@ -99,6 +99,12 @@ test_that("random effects are refused, and `|` of logical columns is not", {
   expect_error(gbt_cv(y ~ (1 | g), d), "random effect")
   expect_identical(variable.names(train(y ~ a + (p | q))), c("a", "p | q"))
   expect_identical(variable.names(train(y ~ I(a | g))), "I(a | g)")
+  cars <- function(formula) variable.names(gbt_train(formula, mtcars, nrounds = 1, threads = 1))
+  expect_identical(cars(mpg ~ wt + (hp > 100 | cyl > 4)), c("wt", "hp > 100 | cyl > 4"))
+  expect_identical(cars(mpg ~ wt + (is.na(hp) | wt > 3)), c("wt", "is.na(hp) | wt > 3"))
+  expect_identical(cars(mpg ~ wt + (vs | am)), c("wt", "vs | am"))
+  expect_error(cars(mpg ~ wt + (wt | cyl / gear)), "random effect", class = "gbt_error_argument")
+  expect_error(cars(eval(bquote(mpg ~ wt + (.(function(x) x)(hp))))), "function", class = "gbt_error_argument")
 })
 
 test_that("smooth terms are not needed", {

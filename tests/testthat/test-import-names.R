@@ -18,4 +18,15 @@ test_that("rows with names of their own are told how to be named where the file 
   expect_identical(unname(predict(m, rows)), plain)
   own <- gbt_train(data.frame(f0 = 1:8), 1:8, nrounds = 1, threads = 1) # the user's names
   expect_error(predict(own, data.frame(a = 1)), "columns that the model needs are missing: `f0`$")
+  named <- gbt_train(y ~ f1, data.frame(f1 = 1:8, y = 1:8), nrounds = 1, threads = 1)
+  expect_error(predict(named, data.frame(F1 = 1)), "`f1`; did you mean `F1`", fixed = TRUE)
+})
+
+test_that("times are no response of an imported model of numbers", {
+  skip_if_not_installed("survival")
+  m <- gbt_import(test_path("imported", "lgb_numbers.txt"))
+  rows <- as.data.frame(matrix(as.double(seq_len(4 * length(m$feature_names))), 4))
+  names(rows) <- variable.names(m)
+  times <- survival::Surv(1:4, c(0, 1, 1, 0))
+  expect_error(gbt_evaluate(m, rows, times), "Surv", class = "gbt_error_data")
 })

@@ -278,6 +278,8 @@ test_that("a seed that nobody gave is not shown as given after a refit", {
   expect_true(named(gbt_refit(gbt_train(mpg ~ wt, mtcars, nrounds = 2, seed = 3, threads = 1))))
   expect_false(named(gbt_refit(gbt_cv(mpg ~ wt, mtcars, nrounds = 2, threads = 1))))
   expect_true(named(gbt_refit(gbt_cv(mpg ~ wt, mtcars, nrounds = 2, seed = 3, threads = 1))))
+  listed <- gbt_cv(mpg ~ wt, mtcars, params = list(nrounds = 2, seed = 3), threads = 1)
+  expect_true(named(gbt_refit(listed)))
   file <- withr::local_tempfile()
   gbt_save(plain, file)
   expect_false(named(gbt_refit(gbt_load(file), data = mtcars)))

@@ -112,6 +112,8 @@ test_that("a training that ends before its first round leaves no model of an ear
   tryCatch(train(mpg ~ stopped(wt)), interrupt = identity)
   expect_null(gbt_last_interrupted())
   interrupted()
+  tryCatch(gbt_train(mpg ~ stopped(wt), mtcars, init_model = gbt_last_interrupted()), interrupt = identity)
+  expect_s3_class(gbt_last_interrupted(), "gbt") # what it was to go on from
   # other errors end no training
   expect_error(train(mpg ~ nothing), class = "gbt_error_data")
   expect_s3_class(gbt_last_interrupted(), "gbt")
