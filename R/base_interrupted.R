@@ -48,9 +48,9 @@ without_model <- function(code, goes_on = FALSE) {
 #' After Ctrl-C during [gbt_tune()] the condition has the field `tune`, the configurations that are finished, and this
 #' function returns that.
 #'
-#' @return A model, or the result of [gbt_tune()]. `NULL` when nothing was interrupted in this session, and when the last
-#'   call that was interrupted was a [gbt_cv()], or had not finished a round or a configuration. An interrupted training
-#'   with `init_model` that had no round yet leaves the earlier model.
+#' @return A model, or the result of [gbt_tune()]. `NULL` when nothing was interrupted in this session, and when the
+#'   last call that was interrupted was a [gbt_cv()], or had not finished a round or a configuration. An interrupted
+#'   training with `init_model` that had no round yet leaves the earlier model.
 #' @seealso [gbt_train()]
 #' @examples
 #' gbt_last_interrupted()
