@@ -7,7 +7,9 @@
 #   sh tools/check-symbols.sh --self-check       shows that the check finds what it must find
 #
 # Compiles src/gbt/**.c without assertions, as the package does (-O0 takes the least time, and leaves all calls in place
-# that an optimiser could drop), and reads the objects with objdump. With --built it reads the package's own objects.
+# that an optimiser could drop), and reads the objects with objdump. With --built, which tools/test uses where it builds
+# the package (a whole run), it reads the package's own objects. They are optimised: calls that the optimiser drops are
+# found only by `tools/test quick` or `tools/test symbols`.
 # Allowed are symbols that another engine object defines and those of the list below. Not there, and so found: anything
 # of R, printing (printf, puts, stdout, ...), dying (abort, exit, __assert_fail), rand, and libm (exp, log, pow, ...:
 # results would depend on the machine's library). Variables that can be written to (data, bss, thread-local) are found
@@ -117,6 +119,15 @@ void f(int x) { assert(x); }'
   try found 'static int calls; int f(void) { return ++calls; }'
   try found 'int gbt_level = 3;'
   try found 'static _Thread_local int calls; int f(void) { return ++calls; }'
+  # As the package is compiled: constants with addresses are allowed, a variable whose address one of them is, is found.
+  flags="$flags -fPIC"
+  try fine 'static const int a = 3; const int *const p[] = {&a};'
+  try found 'static int a; int *const p[] = {&a};'
+  got=$(look_at "$work/objects/gbt-base-x.o")
+  if [ "$got" != "symbols: gbt-base-x.o holds the writable variable a" ]; then
+    echo "symbols self-check: only \`a\` should be found, not '$got'"
+    fails=$((fails + 1))
+  fi
   [ "$fails" = 0 ] && echo "symbols self-check: ok"
   return "$fails"
 }

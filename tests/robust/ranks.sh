@@ -6,8 +6,10 @@
 # Every training of ranks/trainings.R by 2 ranks of Open MPI, and the first third of them by 3 of MPICH (long: all by 1
 # to 8 of both; the native tests, too, have more, and faults are shown by 3) must give the bytes of one process, and
 # every fault of ranks/faults.R must end all ranks with the message and exit status that it expects; short: those that
-# are errors of R are shown by one job. Then ranks/spark.R, where there is a Spark. Ends with "N passed, N failed".
-# An mpirun that is not there is skipped. MPIS names others: "mpich5" for a mpirun.mpich5.
+# are errors of R are shown by one job. Trainings by 3 ranks have a timeout, others have none: so the short form tries
+# MPICH only with a timeout and Open MPI only without, the long form both with and without. Then ranks/spark.R, where
+# there is a Spark. Ends with "N passed, N failed". An mpirun that is not there is skipped. MPIS names
+# others: "mpich5" for a mpirun.mpich5.
 set -eu
 
 form=$1

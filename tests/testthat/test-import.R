@@ -246,9 +246,14 @@ test_that("classes have the names that CatBoost's file has; without gains import
 test_that("what the formats have and gbt has not is refused, or said, by name", {
   read <- function(file) rawToChar(readBin(test_path("imported", file), "raw", 1e6))
   change <- function(file, from, to) gbt_import(charToRaw(sub(from, to, read(file))))
-  expect_warning(m <- change("lgb_numbers.txt", "objective=regression", "objective=regression sqrt"), "raw scores",
-                 class = "gbt_warning_import")
-  expect_identical(m$objective, "custom")
+  for (how in list(c("lgb_numbers.txt", "objective=regression", "objective=regression sqrt"),
+                   c("lgb_classes.txt", "objective=multiclass ", "objective=multiclassova "),
+                   c("cat_classes.json", "\"MultiClass\"", "\"MultiClassOneVsAll\""))) {
+    expect_warning(m <- change(how[1], how[2], how[3]), "raw scores", class = "gbt_warning_import")
+    expect_identical(m$objective, "custom")
+    its <- imported_case(how[1])
+    expect_identical(matrix(as.double(predict(m, its$x)), nrow(its$x)), its$scores)
+  }
   expect_error(change("lgb_numbers.txt", "left_child=[^\n]*", "left_child=1 1 1 1"), "two parents|does not exist",
                class = "gbt_error_format")
   expect_error(change("lgb_numbers.txt", "num_leaves=5", "num_leaves=2000000000"), "leaves", class = "gbt_error_format")

@@ -408,7 +408,7 @@ static void leaves_of_many_rows_are_quantiles(void) {
   static const gbt_objective_kind losses[] = {GBT_OBJ_QUANTILE, GBT_OBJ_ABSOLUTE_ERROR, GBT_OBJ_MAPE};
   static const int8_t signs[] = {1, -1};
   const made_kind kinds[] = {MADE_BELL, MADE_FEW};
-  for (int i = test_few() ? 1 : 0; i < 30; i += test_few() ? 7 : 1) { /* 7: each size, loss and policy */
+  for (int i = test_few() ? 2 : 0; i < 30; i += !test_few() ? 1 : i < 27 ? 5 : 2) { /* few: each size but 1, and 29 */
     const gbt_objective_kind loss = losses[i % 3];
     made *m = made_new((uint64_t)i + 1, sizes[i % 8], 2, kinds);
     made_response(m, loss, 1, 4);

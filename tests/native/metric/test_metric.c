@@ -275,7 +275,7 @@ static void many_classes_take_several_walks(void) {
   }
   static const gbt_metric_kind counted[] = {GBT_METRIC_ACCURACY, GBT_METRIC_BALANCED_ACCURACY, GBT_METRIC_F1,
                                             GBT_METRIC_MCC};
-  for (int k = test_few() ? 3 : 0; k < 4; k++)
+  for (int k = 0; k < 4; k += test_few() ? 3 : 1)
     for (int threads = test_few() ? 3 : 1; threads <= 3; threads++)
       CHECK_EQ_BITS(eval(&many, counted[k], 1, threads), eval(&few, counted[k], 1, 1));
   metric_rows_free(&few);

@@ -7,7 +7,8 @@ library(gbt)
 file <- commandArgs(TRUE)[[1L]]
 brief <- "brief" %in% commandArgs(TRUE)
 alone <- !any(nzchar(Sys.getenv(c("OMPI_COMM_WORLD_SIZE", "PMI_SIZE"))))
-# with a timeout all operations work in copies (src/mpi/mpi_kept.h)
+# With a timeout all operations work in copies (src/mpi/mpi_kept.h). 3 ranks have one: in the short form of ranks.sh all
+# of MPICH and none of Open MPI.
 ranks <- if (!alone) gbt_ranks(timeout = if ("3" %in% Sys.getenv(c("OMPI_COMM_WORLD_SIZE", "PMI_SIZE"))) 600 else 0)
 rank <- if (alone) 0L else ranks$rank
 size <- if (alone) 1L else ranks$size
