@@ -19,7 +19,7 @@
 #include "../tree/split.h"
 
 /* The two sums of a packed slot: h never goes below 0, so the arithmetic shift leaves g. */
-static inline gbt_sum cpu_unpack(int64_t both) { return (gbt_sum){both >> 32, (int64_t)(uint32_t)both}; }
+GBT_FN gbt_sum cpu_unpack(int64_t both) { return (gbt_sum){both >> 32, (int64_t)(uint32_t)both}; }
 
 /* A feature's codes in a node. */
 typedef struct cpu_layer_codes {

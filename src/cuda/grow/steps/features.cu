@@ -159,7 +159,8 @@ __global__ static void __launch_bounds__(BYTES) k_features(cu_view all, cu_rules
   const cu_view v = cu_view_of_block(all);
   /* one mask for a layer: also where no node of this tree can be split, as trees that grow together go on, and have the
      features of the first tree */
-  const int32_t n_search = v.tree->n_search, n_masks = v.by_node ? n_search : v.tree->n_nodes > v.tree->fresh_beg;
+  const int32_t n_search = v.tree->n_search, any = n_search > 0 || v.tree->n_nodes > v.tree->fresh_beg;
+  const int32_t n_masks = v.by_node ? n_search : any;
   const uint64_t tree = v.tree->task.tree;
   for (int32_t i = (int32_t)blockIdx.x; i < n_masks; i += (int32_t)gridDim.x) {
     const int32_t id = i < n_search ? v.search[i].node : v.tree->fresh_beg;

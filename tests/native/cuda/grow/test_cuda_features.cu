@@ -63,7 +63,7 @@ static gbt_feature_rules *some_rules(test_rng *rng, const shape *s) {
 struct tree {
   uint64_t number;
   gbt_grow_node node[MOST_NODES];
-  int32_t n_search, n_feats, *feat;
+  int32_t n_search, fresh_beg, n_feats, *feat;
   cu_searched search[MOST_NODES];
 };
 
@@ -101,6 +101,7 @@ static void some_tree(test_rng *rng, const gbt_feature_rules *r, int by_node, in
     t->node[id].split.feat = some_split(rng, r, t, group);
   }
   t->n_search = test_below(rng, 10) ? 1 + (int32_t)test_below(rng, max_search) : 0;
+  t->fresh_beg = test_below(rng, 2) ? MOST_NODES : (int32_t)test_below(rng, MOST_NODES); /* none, or some */
   for (int32_t i = 0; i < t->n_search; i++) {
     t->search[i].node = i > 0 && !by_node ? t->search[0].node : (int32_t)test_below(rng, MOST_NODES);
     t->search[i].minus = -1;
@@ -166,11 +167,12 @@ static void same_masks(const cu_backend *be, const shape *s, const tree *t, int3
   const cu_view *v = &be->view;
   const size_t n = (size_t)v->n_features, n_masks = cu_n_masks(v);
   uint8_t *got = host<uint8_t>(n_masks * n), *want = host<uint8_t>(n);
-  const int32_t n_drawn = v->by_node || t->n_search == 0 ? t->n_search : 1;
+  const int32_t any = t->n_search > 0 || t->fresh_beg < MOST_NODES, n_drawn = v->by_node ? t->n_search : any;
   CHECK(cudaMemcpy(got, v->allowed + (size_t)y * v->stride, n_masks * n, cudaMemcpyDeviceToHost) == cudaSuccess);
   int64_t bad = 0;
   for (int32_t i = 0; i < n_drawn; i++) {
-    const int32_t k = want_of(be->rules, t, t->search[i].node, s->symmetric, want);
+    const int32_t id = i < t->n_search ? t->search[i].node : t->fresh_beg;
+    const int32_t k = want_of(be->rules, t, id, s->symmetric, want);
     for (int32_t j = 0; j < t->n_feats; j++) bad += got[(size_t)i * n + (size_t)t->feat[j]] != want[t->feat[j]];
     seen->masks++;
     seen->none += k == 0;
@@ -197,6 +199,7 @@ static void draw_both(test_rng *rng, const shape *s, masks_seen *seen) {
     state.task.tree = t[y].number;
     state.n_nodes = MOST_NODES;
     state.n_search = t[y].n_search;
+    state.fresh_beg = t[y].fresh_beg;
     put(be, y, be->view.tree, &state, 1);
     put(be, y, be->view.node, t[y].node, MOST_NODES);
     put(be, y, be->view.search, t[y].search, (size_t)t[y].n_search);
