@@ -284,6 +284,16 @@ static void circumstances_do_not_show_in_symmetric_trees(void) {
   made_free(m);
 }
 
+static void equals_the_twin(const train_job *job, const train_how *hows, size_t n, int variant) {
+  trained *a = train_naively(job);
+  for (size_t i = 0; i < n; i++) {
+    trained *b = train(job, &hows[i]);
+    if (!same_trained(a, b)) test_note("variant %d, %d threads", variant, hows[i].threads);
+    trained_free(b);
+  }
+  trained_free(a);
+}
+
 /* Deep symmetric trees of a narrow table without sparse columns: most nodes have no histogram, and threads share the
  * columns of a group. */
 static void nodes_without_histograms_equal_the_twin(void) {
@@ -302,13 +312,7 @@ static void nodes_without_histograms_equal_the_twin(void) {
     job.spec.params.min_child_weight = 0.0;
     job.spec.params.min_data_in_leaf = variant == 2 ? 3 : 1;
     job.spec.params.grad_bits = variant == 3 ? GBT_GRAD_32 : GBT_GRAD_16;
-    trained *a = train_naively(&job);
-    for (size_t i = 0; i < sizeof hows / sizeof hows[0]; i++) {
-      trained *b = train(&job, &hows[i]);
-      if (!same_trained(a, b)) test_note("variant %d, %d threads", variant, hows[i].threads);
-      trained_free(b);
-    }
-    trained_free(a);
+    equals_the_twin(&job, hows, sizeof hows / sizeof hows[0], variant);
   }
   made_free(m);
 }
@@ -334,13 +338,7 @@ static void nodes_without_histograms_are_split_alone(void) {
     params->colsample_bynode = variant == 5 || variant == 2 ? 0.5 : 1.0;
     params->random_strength = variant == 6 ? 1.0 : 0.0;
     params->extra_trees = variant == 3;
-    trained *a = train_naively(&job);
-    for (size_t i = 0; i < sizeof hows / sizeof hows[0]; i++) {
-      trained *b = train(&job, &hows[i]);
-      if (!same_trained(a, b)) test_note("variant %d, %d threads", variant, hows[i].threads);
-      trained_free(b);
-    }
-    trained_free(a);
+    equals_the_twin(&job, hows, sizeof hows / sizeof hows[0], variant);
     made_free(m);
   }
 }
