@@ -176,8 +176,7 @@ typedef struct set_job {
 /* See gbt_pages_fn. */
 static gbt_status set_span(void *arg, gbt_ctx *ctx, const gbt_page_span *pages, gbt_error *err) {
   const set_job *sets = arg;
-  sets->job->span = cpu_span_of(sets->job->be, pages);
-  GBT_ASSERT(sets->job->span.row_beg == 0 && sets->job->span.row_end == sets->job->be->n_rows);
+  cpu_split_span(sets->job, pages);
   return cpu_parallel(ctx, sets->n, sets->ns, set_task, sets->job, err);
 }
 

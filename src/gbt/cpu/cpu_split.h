@@ -21,7 +21,7 @@ typedef struct cpu_splits {
   uint64_t *drawn;                   /* n_features: scratch for draws */
   gbt_split *found;                  /* find_splits: nodes x runs of features */
   size_t cap_found;
-  int32_t *by_rows; /* the same: nodes without histograms, and features by group */
+  int32_t *by_rows; /* find_splits: nodes without histograms; by list, where groups begin; by list, features by group */
   size_t cap_by_rows;
   gbt_feature_plan *plan; /* n_features */
   cpu_single *single;     /* n_features */

@@ -17,6 +17,12 @@ typedef struct cpu_split_job {
   cpu_span span;             /* of a pass that looks at nodes without histograms */
 } cpu_split_job;
 
+/* A pass begins that reads rows of nodes without histograms: its pages are all there are. */
+static inline void cpu_split_span(cpu_split_job *job, const gbt_page_span *pages) {
+  job->span = cpu_span_of(job->be, pages);
+  GBT_ASSERT(job->span.row_beg == 0 && job->span.row_end == job->be->n_rows);
+}
+
 /* Whether a fresh node is searched: it could be split, in one of the trees that grow together at least. */
 static inline int cpu_is_searched(const cpu_backend *be, int32_t id) {
   return be->together.n > 0 ? cpu_together_splits(be, id) : be->fr.node[id].splittable != 0;

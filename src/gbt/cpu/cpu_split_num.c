@@ -56,8 +56,8 @@ static void list_run(const cpu_search *in, uint32_t beg, uint32_t end, int32_t s
     list_slots(in, beg, end, shift, 0, 0, s, b);
 }
 
-/* Features of two bins are searched by the sums of one of them (cpu_search_singles), so missing values that the cuts do
- * not know stay with the rest. Here, where nodes have no histograms, too. */
+/* cpu_search_singles takes features of two bins by the sums of one bin, so missing values that the cuts do not know
+ * count for the other bin. The same must hold here, for nodes without histograms. */
 static int trusts_cuts(const cpu_backend *be, const cpu_search *in) {
   const cpu_single *one = &be->split.single[in->feat];
   return one->kind != 0 && one->missing == 0 && !be->split.constrained;

@@ -6,7 +6,6 @@
 
 typedef struct rows_job {
   cpu_split_job *job;
-  cpu_span span;
   size_t n_lists; /* of features: one for all nodes, or one each */
   int32_t n_parts; /* tasks of a node, each some of the groups */
   int32_t *node;   /* which ones of the job's nodes */
@@ -30,7 +29,7 @@ void cpu_features_by_group(const cpu_backend *be, const int32_t *feats, int32_t 
 /* Groups [beg, end) in the node, with the features that it has of them. */
 static gbt_split search_groups(const rows_job *rows, const gbt_grow_node *node, size_t list, int32_t beg, int32_t end,
                                cpu_scratch *scratch) {
-  cpu_backend *be = rows->span.be;
+  cpu_backend *be = rows->job->be;
   const int32_t *group_beg = rows->group_beg + list * ((size_t)be->layout->n_groups + 1);
   const int32_t *feats = rows->feats + list * (size_t)rows->job->most_feats;
   gbt_split best = {.kind = GBT_SPLIT_NONE};
@@ -39,7 +38,7 @@ static gbt_split search_groups(const rows_job *rows, const gbt_grow_node *node, 
   for (int32_t g = beg; g < end; g++) {
     const int32_t n = group_beg[g + 1] - group_beg[g];
     if (n == 0) continue;
-    cpu_hist_group(&rows->span, node, g, scratch);
+    cpu_hist_group(&rows->job->span, node, g, scratch);
     cpu_search_features(be, &in, feats + group_beg[g], n, scratch, &best);
   }
   return best;
@@ -47,7 +46,7 @@ static gbt_split search_groups(const rows_job *rows, const gbt_grow_node *node, 
 
 static void rows_task(void *arg, int64_t task, int thread) {
   const rows_job *rows = arg;
-  cpu_backend *be = rows->span.be;
+  cpu_backend *be = rows->job->be;
   const int32_t i = (int32_t)(task / rows->n_parts), part = (int32_t)(task % rows->n_parts);
   const int32_t n_groups = be->layout->n_groups, at = rows->node[i];
   const int32_t beg = (int32_t)((int64_t)n_groups * part / rows->n_parts);
@@ -62,8 +61,7 @@ static gbt_status rows_span(void *arg, gbt_ctx *ctx, const gbt_page_span *pages,
   rows_job *rows = arg;
   cpu_backend *be = rows->job->be;
   double cells = 0.0;
-  rows->span = cpu_span_of(be, pages);
-  GBT_ASSERT(rows->span.row_beg == 0 && rows->span.row_end == be->n_rows);
+  cpu_split_span(rows->job, pages);
   for (int32_t i = 0; i < rows->n_nodes; i++)
     cells += be->fr.node[rows->job->node[rows->node[i]]].own_rows * (double)be->pool.n_columns;
   const double ns = 0.5 * cells + 1.5 * (double)rows->n_nodes * be->layout->n_slots;
