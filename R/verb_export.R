@@ -58,7 +58,9 @@
 #' - Models of distributions (`dist_normal` and others) are not offered.
 #' - Models with linear leaves (`leaf_model = "linear"`, see [gbt_parameters()]) can only be written as C or JSON. A
 #'   row's number is looked up in the bins of the training there as well, so raw scores are the bits of
-#'   [predict()][predict.gbt]. Those that [gbt_import()] read from LightGBM can only be written as LightGBM's text.
+#'   [predict()][predict.gbt]. Those that [gbt_import()] read from LightGBM can be written as C, JSON, SQL or LightGBM's
+#'   text, also with the same bits. PostgreSQL ends with an error where a number times a slope is beyond the range of
+#'   doubles.
 #' - Models with offsets or exposures can only be written as C or JSON, those with codes for missing values (such as 99)
 #'   also as SQL and PMML.
 #' - Statistics of single columns (target means, level counts) are written as sets of levels: the same rows go the same

@@ -36,6 +36,8 @@ def value(column, cell):
 
 def linear(model, tree, at, row):
     """What a linear leaf adds."""
+    if model["version"] == 3:
+        return linear_in_numbers(tree, at, row)
     start, low, high, *terms = [number(x) for x in tree["linear"][at]]
     out = start
     for g, slope in zip(terms[::2], terms[1::2]):
@@ -45,6 +47,15 @@ def linear(model, tree, at, row):
             return tree["value"][at]
         out = out + slope * grid["positions"][sum(1 for cut in grid["cuts"] if number(cut) < x)]
     return min(max(out, low), high)
+
+
+def linear_in_numbers(tree, at, row):
+    out, *terms = tree["linear"][at]
+    for column, slope in zip(terms[::2], terms[1::2]):
+        if row[column] is None:
+            return tree["value"][at]
+        out = out + slope * row[column]
+    return out
 
 
 def leaf(model, tree, row):
@@ -60,7 +71,7 @@ def leaf(model, tree, row):
         else:
             left = x // 32 < len(split) and split[x // 32] >> x % 32 & 1 == 1
         at = tree["left"][at] if left else tree["left"][at] + 1
-    if model["version"] == 2 and tree["linear"][at] is not None:
+    if model["version"] > 1 and tree["linear"][at] is not None:
         return linear(model, tree, at, row)
     return tree["value"][at]
 
@@ -84,7 +95,7 @@ def scores(model, row):
 
 def main():
     model = json.load(open(sys.argv[1], encoding="utf-8"))
-    assert model["format"] == "gbt" and model["version"] in (1, 2)
+    assert model["format"] == "gbt" and model["version"] in (1, 2, 3)
     assert model["sum"] in ("plain", "float32", "scaled", "mean")
     lines = open(sys.argv[2], encoding="utf-8", newline="\n").read().split("\n")
     names = lines[0].split("\t")

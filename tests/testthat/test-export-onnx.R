@@ -1,10 +1,6 @@
 # Models as ONNX. Files are checked as they are written; what onnxruntime makes of them is seen where GBT_TEST_PEERS is
 # a Python that has it.
 
-bits <- function(x) writeBin(as.double(x), raw())
-
-as_rows <- function(prediction, n) unname(matrix(as.double(prediction), n))
-
 # list(score, response): of onnxruntime; NULL where it is not there.
 run_onnx <- function(file, model, rows) {
   python <- Sys.getenv("GBT_TEST_PEERS")

@@ -1,10 +1,6 @@
 # Models as PMML: what an evaluator of the standard makes of the file (tests/format/predict_pmml.py), against predict().
 # GBT_TEST_PMML is a Python that may have pypmml and jpmml_evaluator, with Java.
 
-bits <- function(x) writeBin(as.double(x), raw())
-
-as_rows <- function(prediction, n) unname(matrix(as.double(prediction), n))
-
 # list(score, response): of an evaluator. "" is the one that needs only Python; NULL where another one is not there.
 run_pmml <- function(file, model, rows, evaluator = "") {
   script <- test_path("..", "format", "predict_pmml.py")

@@ -1,45 +1,6 @@
 # Models as SQL: what databases make of the query, against predict(). GBT_TEST_SQL is a Python that may have duckdb, and
 # psycopg2, for PostgreSQL where GBT_TEST_POSTGRES says how to connect.
 
-bits <- function(x) writeBin(as.double(x), raw())
-
-as_rows <- function(prediction, n) unname(matrix(as.double(prediction), n))
-
-# list(score, response): of a query in SQLite. NaN is NULL there.
-run_sql <- function(file, model, rows, name = "model") {
-  skip_if_not_installed("RSQLite", "2.2.5") # SQLite 3.35
-  con <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
-  on.exit(DBI::dbDisconnect(con))
-  rows[] <- lapply(rows, function(v) if (is.factor(v)) as.character(v) else v)
-  DBI::dbWriteTable(con, paste0(name, "_rows"), cbind(rows, row_number = seq_len(nrow(rows))))
-  query <- paste(readLines(file, encoding = "UTF-8"), collapse = "\n")
-  got <- DBI::dbGetQuery(con, enc2utf8(query))
-  got <- got[order(got$row_number), ]
-  k <- if (model$n_outputs > 1) paste0("_", seq_len(model$n_outputs)) else ""
-  part <- function(what) {
-    its <- paste0(name, what, k)
-    if (all(its %in% names(got))) unname(as.matrix(got[its])) else NULL
-  }
-  list(score = part("_score"), response = part("_response"))
-}
-
-# The same by DuckDB, or by PostgreSQL; NULL where they are not there.
-run_sql_by <- function(where, file, model, rows, name = "model") {
-  script <- test_path("..", "format", "predict_sql.py")
-  python <- Sys.getenv("GBT_TEST_SQL")
-  if (!nzchar(python) || !nzchar(where) || !file.exists(script)) return(NULL)
-  table <- withr::local_tempfile()
-  write_cells(rows, table)
-  said <- withr::local_tempfile()
-  lines <- suppressWarnings(system2(python, c(shQuote(script), shQuote(file), shQuote(table), name, shQuote(where)),
-                                    stdout = TRUE, stderr = said))
-  if (any(grepl("ModuleNotFoundError", readLines(said)))) return(NULL)
-  expect_identical(readLines(said), character())
-  got <- do.call(rbind, lapply(strsplit(lines, "\t", fixed = TRUE), as.double))
-  k <- seq_len(model$n_outputs)
-  list(score = got[, k, drop = FALSE], response = if (ncol(got) > length(k)) got[, -k, drop = FALSE])
-}
-
 test_that("DuckDB and PostgreSQL compute the bits of raw scores, for each kind of model", {
   models <- export_models()
   for (kind in names(models)) {
@@ -93,7 +54,8 @@ test_that("the head of SQL has the names of outputs", {
 })
 
 test_that("SQL of imported models has their missing values, and their sums", {
-  for (its in c("lgb_forest.txt", "lgb_sigmoid.txt", "lgb_zero_missing.txt", "cat_numbers.json")) {
+  for (its in c("lgb_forest.txt", "lgb_sigmoid.txt", "lgb_zero_missing.txt", "lgb_linear.txt",
+                "cat_numbers.json")) {
     m <- gbt_import(test_path("imported", its))
     x <- imported_rows(m, its)
     texts <- codes_as_texts(x, m)

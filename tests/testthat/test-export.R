@@ -1,76 +1,10 @@
 # Files of models. What compilers make of the C source, and readers written here of the JSON, against predict().
 
-bits <- function(x) writeBin(as.double(x), raw())
-
-c_compilers <- function() Filter(nzchar, Sys.which(c("gcc", "clang")))
-
 # Names of the raw scores as predict() has them.
 names_of_scores <- function(model, rows) {
   names <- colnames(predict(model, rows, type = "link", threads = 1))
   if (is.null(names)) rep("(none)", model$n_outputs) else names
 }
-
-# A program that reads rows (n, and a number; t, and a text that ends with NUL; m) and writes scores and responses.
-c_driver <- function(name) {
-  gsub("@", name, fixed = TRUE, c(
-    "#include <stdio.h>", "#include <stdlib.h>",
-    "int @_columns(void); double @_level(int, const char *); int @_outputs(void);",
-    "const char *@_column(int); const char *@_class(int); const char *@_output(int);",
-    "void @_score(const double *, const double *, double *);",
-    "void @_predict(const double *, const double *, double *);",
-    "int main(int n, char **arg) {",
-    "  FILE *in = fopen(arg[1], \"rb\"), *out = fopen(arg[2], \"wb\"); char text[1000];",
-    "  int kind, c = 0, k = @_outputs();",
-    "  double *row = malloc(sizeof(double) * (size_t)(@_columns() + 1)), *score = malloc(sizeof(double) * (size_t)k);",
-    "  double *given = n > 3 ? malloc(sizeof(double) * (size_t)k) : NULL;",
-    "  for (int i = 0; given != NULL && i < k; i++) given[i] = atof(arg[3]);",
-    "  while ((kind = getc(in)) != EOF) {",
-    "    if (kind == 'n' && fread(&row[c], 8, 1, in) != 1) return 1;",
-    "    if (kind == 'm') row[c] = @_level(c, NULL);",
-    "    if (kind == 't') { int i = 0; while ((text[i] = (char)getc(in)) != 0) i++; row[c] = @_level(c, text); }",
-    "    if (++c < @_columns()) continue;",
-    "    c = 0; @_score(row, given, score); fwrite(score, 8, (size_t)k, out);",
-    "    @_predict(row, given, score); fwrite(score, 8, (size_t)k, out);",
-    "  }",
-    "  for (int i = -1; i <= @_columns(); i++) puts(@_column(i) == NULL ? \"(none)\" : @_column(i));",
-    "  for (int i = -1; i <= k; i++) puts(@_class(i) == NULL ? \"(none)\" : @_class(i));",
-    "  for (int i = -1; i <= k; i++) puts(@_output(i) == NULL ? \"(none)\" : @_output(i));",
-    "  return fclose(out);", "}"
-  ))
-}
-
-cells_of <- function(model, rows) {
-  rows <- rows[model$feature_names]
-  cell <- function(v) {
-    if (is.factor(v)) {
-      text <- as.character(v)
-      level <- function(t) if (is.na(t)) charToRaw("m") else c(charToRaw("t"), charToRaw(enc2utf8(t)), raw(1))
-      return(lapply(text, level))
-    }
-    lapply(as.double(v), function(x) c(charToRaw("n"), writeBin(x, raw())))
-  }
-  columns <- lapply(rows, cell)
-  unlist(lapply(seq_len(nrow(rows)), function(i) lapply(columns, `[[`, i)))
-}
-
-# list(score, predict, names): what the C source says of rows.
-run_c <- function(source, model, rows, compiler, name = "model", offset = NULL) {
-  folder <- withr::local_tempdir()
-  main <- file.path(folder, "main.c")
-  writeLines(c_driver(name), main)
-  writeBin(cells_of(model, rows), file.path(folder, "rows"))
-  program <- file.path(folder, "program")
-  flags <- c("-std=c99", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-ffp-contract=off")
-  said <- suppressWarnings(system2(compiler, c(flags, "-o", program, main, source), stdout = TRUE, stderr = TRUE))
-  expect_identical(as.character(said), character(0), info = compiler)
-  names <- system2(program, c(file.path(folder, "rows"), file.path(folder, "out"), offset), stdout = TRUE)
-  k <- model$n_outputs
-  all <- readBin(file.path(folder, "out"), "double", 2 * k * nrow(rows))
-  all <- array(all, c(k, 2, nrow(rows)))
-  list(score = t(matrix(all[, 1, ], k)), predict = t(matrix(all[, 2, ], k)), names = enc2utf8(names))
-}
-
-as_rows <- function(prediction, n) unname(matrix(as.double(prediction), n))
 
 test_that("C source compiles without a warning and gives the bits of predict(), for each kind of model", {
   compilers <- c_compilers()
@@ -99,7 +33,7 @@ test_that("C source of imported models adds as they do, and takes offsets", {
   compilers <- c_compilers()
   skip_if(length(compilers) == 0, "no C compiler")
   for (its in c("xgb_numbers.json", "xgb_vectors.json", "xgb_codes.json", "lgb_forest.txt", "lgb_sigmoid.txt",
-                "lgb_zero_missing.txt", "cat_numbers.json")) {
+                "lgb_zero_missing.txt", "lgb_linear.txt", "cat_numbers.json")) {
     m <- gbt_import(test_path("imported", its))
     x <- imported_rows(m, its)
     texts <- x
@@ -116,31 +50,6 @@ test_that("C source of imported models adds as they do, and takes offsets", {
   }
 })
 
-# Cells as read_json.py takes them.
-write_export_cells <- function(data, file) {
-  cells <- lapply(data, function(x) {
-    out <- if (is.factor(x)) paste0("t:", enc2utf8(as.character(x))) else {
-      sprintf("n:%s", ifelse(is.infinite(x), ifelse(x > 0, "inf", "-inf"), sprintf("%a", as.double(x))))
-    }
-    replace(out, is.na(x), "")
-  })
-  rows <- do.call(paste, c(unname(cells), sep = "\t"))
-  writeLines(c(paste(enc2utf8(names(data)), collapse = "\t"), rows), file, useBytes = TRUE)
-}
-
-expect_json <- function(model, rows, want, info) {
-  script <- test_path("..", "format", "read_json.py")
-  python <- Sys.which("python3")
-  skip_if(!file.exists(script) || !nzchar(python), "there is no python3, or no reader")
-  file <- withr::local_tempfile(fileext = ".json")
-  table <- withr::local_tempfile()
-  gbt_export(model, file)
-  write_export_cells(rows, table)
-  lines <- system2(python, c(shQuote(script), shQuote(file), shQuote(table)), stdout = TRUE, stderr = TRUE)
-  got <- suppressWarnings(do.call(rbind, lapply(strsplit(lines, "\t", fixed = TRUE), as.double)))
-  expect_identical(bits(got), bits(want), info = info)
-}
-
 test_that("JSON read by its description gives the bits of predict(), for each kind of model", {
   models <- export_models()
   for (kind in names(models)) {
@@ -150,11 +59,6 @@ test_that("JSON read by its description gives the bits of predict(), for each ki
   }
   for (its in list.files(test_path("imported"), "\\.(json|ubj|txt)$")) {
     m <- gbt_import(test_path("imported", its))
-    if (its == "lgb_linear.txt") {
-      expect_error(gbt_export(m, tempfile(fileext = ".json")), "linear leaves of LightGBM",
-                   class = "gbt_error_unsupported")
-      next
-    }
     x <- imported_rows(m, its)
     want <- as_rows(predict(m, x, type = "link", threads = 1), nrow(x))
     coded <- m$feature_types == "category" & vapply(x, is.numeric, NA)
@@ -163,47 +67,6 @@ test_that("JSON read by its description gives the bits of predict(), for each ki
     x[texts] <- lapply(x[texts], factor)
     expect_json(m, x, want, its)
   }
-})
-
-test_that("linear leaves: C by compilers and JSON by its description give the bits of predict()", {
-  set.seed(5, kind = "Mersenne-Twister", normal.kind = "Inversion", sample.kind = "Rejection")
-  coded <- structure(replace(sample(0:20, 600, TRUE), 1:30, 99) + 0, na_values = 99,
-                     class = c("haven_labelled_spss", "haven_labelled", "vctrs_vctr", "double"))
-  x <- structure(list(a = sample(-30:30, 600, TRUE) / 4, b = stats::rnorm(600), f = factor(rep(letters[1:4], 150)),
-                      d = as.Date("2024-01-01") + sample(0:99, 600, TRUE), c = coded),
-                 class = "data.frame", row.names = 1:600)
-  x$a[31:60] <- NA
-  y <- ifelse(is.na(x$a), 0, x$a) + x$b^2 - as.numeric(unclass(coded)) / 9 * (x$f == "a") + as.numeric(x$d) / 40
-  models <- list(
-    numbers = gbt_train(x, y, nrounds = 8, max_depth = 4, leaf_model = "linear", threads = 1),
-    classes = gbt_train(x[1:3], cut(y, 3, labels = c("u", "v", "w")), nrounds = 3, num_parallel_tree = 2,
-                        subsample = 0.8, leaf_model = "linear", threads = 1),
-    constant = gbt_train(x["f"], y, nrounds = 2, leaf_model = "linear", threads = 1)
-  )
-  borders <- (-31:31) / 4 + 1 / 8 # where bins of `a` end
-  edge <- c(borders, borders * (1 + 2^-52), borders * (1 - 2^-53), NA, Inf, -Inf, 0, -0, 1e300)
-  n <- length(edge)
-  rows <- data.frame(a = edge, b = rep_len(c(stats::rnorm(20), NA, Inf, -Inf), n), f = rep_len(letters[1:4], n),
-                     d = rep_len(as.Date("2024-01-01") + c(-9:120, NA), n), c = rep_len(c(0:21, 99, 0.5, NA), n))
-  rows$f <- factor(rows$f, letters[1:4])
-  numbers <- replace(rows, "d", list(as.numeric(rows$d)))
-  for (kind in names(models)) {
-    m <- models[[kind]]
-    want <- as_rows(predict(m, rows, type = "link", threads = 1), n)
-    its <- numbers[m$feature_names]
-    for (compiler in c_compilers()) {
-      file <- withr::local_tempfile(fileext = ".c")
-      gbt_export(m, file)
-      expect_identical(bits(run_c(file, m, its, compiler)$score), bits(want), info = kind)
-    }
-    for (format in c("sql", "onnx", "xgboost", "lightgbm", "pmml")) {
-      if (kind == "constant") next
-      expect_error(gbt_export(m, withr::local_tempfile(), format = format),
-                   "it has linear leaves; use \"c\" or \"json\" instead", class = "gbt_error_unsupported")
-    }
-    expect_json(m, its, want, kind)
-  }
-  expect_gt(sum(lengths(unclass(as.data.frame(models$numbers)$slopes))), 20L)
 })
 
 test_that("the format is that of the file's end, or the one that is named", {

@@ -139,7 +139,7 @@ test_that("JSON of gbt_export() that was changed is refused in words", {
   refused(m, "\"left\": [1,", "\"left\": {\"a\": 1}, \"b\": [1,", "not a list")
   text <- sub("\"column\": \\[[0-9]+", "\"column\": [77", own_json(m))
   expect_error(gbt_import(charToRaw(text)), "`column`", class = "gbt_error_format")
-  refused(m, "\"version\": 1", "\"version\": 3", "version")
+  refused(m, "\"version\": 1", "\"version\": 4", "version")
   refused(m, "\"rounds\": 2", "\"rounds\": 3", "rounds")
   refused(m, "\"outputs\": 1", "\"outputs\": 2", "outputs|base")
   refused(m, "\"outputs\": 1", "\"outputs\": 2147483647", "outputs|base")

@@ -161,8 +161,6 @@ test_that("linear leaves of LightGBM read numbers: those of a naive twin, printe
   gbt_export(m, file)
   expect_identical(link_of(gbt_import(file), x), its$scores)
   expect_identical(as.data.frame(gbt_import(file)), nodes)
-  expect_error(gbt_export(m, withr::local_tempfile(fileext = ".json")), "linear leaves of LightGBM.*use \"lightgbm\"",
-               class = "gbt_error_unsupported")
   expect_error(predict(m, x, type = "contrib"), "contributions of linear leaves need the means",
                class = "gbt_error_unsupported")
   colnames(x) <- m$feature_names

@@ -147,7 +147,10 @@ static double model_value(const sample *s, uint64_t source, uint32_t leaf, int32
 
 /* ---- trees ---- */
 
-static int same(double a, double b) { return gbt_bits(a) == gbt_bits(b) || (a == 0.0 && b == 0.0); }
+/* Signs of zeros and bits of NaN, which linear leaves have for infinite numbers, are no difference. */
+static int same(double a, double b) {
+  return gbt_bits(a) == gbt_bits(b) || (a == 0.0 && b == 0.0) || (a != a && b != b);
+}
 
 static gbt_status differs(const sample *s, uint64_t tree, const char *what) {
   return gbt_fail(s->x->err, GBT_E_INTERNAL,

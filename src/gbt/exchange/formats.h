@@ -21,11 +21,11 @@ enum {
   GBTI_CAN_SUMS = 64,    /* sums in float32, scaled ones and means: gbt_sum_rule. Else the writer looks at them */
   GBTI_CAN_OFFSET = 128, /* numbers that are added to the scores of each row before responses are made; else refused */
   GBTI_CAN_LINEAR = 256, /* leaves that are linear in the bins of columns; else refused */
-  GBTI_CAN_ALL = 511,
-  GBTI_OWN_CODES = 512, /* the writer looks at the numbers that stand for missing values */
-  GBTI_FLOATS = 1024,   /* compares and adds in float32 */
-  GBTI_FINITE = 2048,   /* takes no infinite numbers */
-  GBTI_CAN_NUMBERS = 4096 /* leaves that are linear in numbers, as some imported models have; else refused */
+  GBTI_CAN_NUMBERS = 512, /* leaves that are linear in numbers, as some imported models have; else refused */
+  GBTI_CAN_ALL = 1023,
+  GBTI_OWN_CODES = 1024, /* the writer looks at the numbers that stand for missing values */
+  GBTI_FLOATS = 2048,    /* compares and adds in float32 */
+  GBTI_FINITE = 4096     /* takes no infinite numbers */
 };
 
 /* A value of a row. Of a column of numbers: x, NaN is missing. Of one with levels: x is the level's position, NaN is

@@ -423,8 +423,10 @@ static gbt_status read_trees(gbti_own_reader *r) {
   if (n > 0) GBT_TRY(gbti_whole(r->doc, gbti_get(r->doc, at, "output"), "output", -1, 0, &first));
   if (first < 0 && forest->n_outputs == 1) return fault(r, "a tree adds to all of one output");
   forest->n_leaf_outputs = first < 0 ? forest->n_outputs : 1;
-  if (r->linear && (first < 0 || forest->sums.rule != GBT_SUM_PLAIN))
-    return fault(r, "linear leaves are for `sum` \"plain\" and trees that add to one output");
+  const int plain = forest->sums.rule == GBT_SUM_PLAIN;
+  if (r->linear && (first < 0 || (r->numbers ? forest->sums.rule == GBT_SUM_FLOAT : !plain)))
+    return fault(r, r->numbers ? "linear leaves are not for `sum` \"float32\", nor for trees that add to all outputs"
+                               : "linear leaves are for `sum` \"plain\" and trees that add to one output");
   const int64_t width = first < 0 ? 1 : forest->n_outputs;
   const int64_t n_parallel = n > 0 ? n / rounds / width : 1;
   if (n_parallel < 1 || n_parallel > INT32_MAX || (n > 0 && n_parallel * width * rounds != n))
@@ -438,7 +440,7 @@ static gbt_status read_trees(gbti_own_reader *r) {
     GBT_TRY(read_tree(r, at));
     forest->n_trees++;
   }
-  return GBT_OK;
+  return r->numbers ? gbti_own_columns(r) : GBT_OK;
 }
 
 /* ---- the model ---- */

@@ -32,7 +32,7 @@ typedef struct gbti_own_reader {
   gbt_linear_leaf *leaf;
   gbt_linear_term *term;
   size_t cap_leaves, cap_terms;
-  int linear; /* whether leaves may be linear */
+  int linear, numbers; /* whether leaves may be linear; whether in numbers: version 3 */
 } gbti_own_reader;
 
 /* GBT_E_FORMAT, with the number of the tree that is read. Always fails. */
@@ -44,6 +44,9 @@ gbt_status gbti_own_list(const gbti_own_reader *r, size_t value, const char *key
 
 /* Version 2: the grids; after the columns. */
 gbt_status gbti_own_grids(gbti_own_reader *r) GBT_MUST_CHECK;
+
+/* Version 3: the grids, which are columns, of the terms of all trees; after these. */
+gbt_status gbti_own_columns(gbti_own_reader *r) GBT_MUST_CHECK;
 
 /* Linear leaves of a tree, whose nodes are the n from beg on. */
 gbt_status gbti_own_linear(gbti_own_reader *r, size_t tree, size_t beg, int64_t n) GBT_MUST_CHECK;

@@ -3,6 +3,7 @@
 
 #include "../base/bits.h"
 #include "from_json.h"
+#include "plant.h"
 
 static gbt_status fault(const gbti_own_reader *r, const char *what) { return gbti_document_fault(r->doc, what); }
 
@@ -34,37 +35,41 @@ static gbt_status read_grid(gbti_own_reader *r, size_t value, uint32_t g) {
 gbt_status gbti_own_grids(gbti_own_reader *r) {
   size_t at;
   int64_t n, version;
-  GBT_TRY(gbti_whole(r->doc, gbti_get(r->doc, 0, "version"), "version", 1, 2, &version));
-  if (version == 1) return GBT_OK;
+  GBT_TRY(gbti_whole(r->doc, gbti_get(r->doc, 0, "version"), "version", 1, 3, &version));
+  r->linear = version > 1;
+  r->numbers = version == 3;
+  if (version != 2) return GBT_OK;
   GBT_TRY(gbti_own_list(r, gbti_get(r->doc, 0, "grids"), "grids", &at, &n));
   if (n > r->n_columns) return fault(r, "there are more grids than columns");
   GBT_TRY(gbt_mem_zeros(&r->mem, (size_t)n, sizeof *r->grid, &r->grid, r->err));
   for (uint32_t g = 0; g < (uint32_t)n; g++, at = gbti_next(r->doc, at)) GBT_TRY(read_grid(r, at, g));
   r->forest.linear.n_grids = (uint32_t)n;
-  r->linear = 1;
   return GBT_OK;
 }
 
 /* ---- leaves ---- */
 
-/* [start, low, high, grid, slope, grid, slope, ..] */
+/* [start, low, high, grid, slope, grid, slope, ..]; of numbers [start, column, slope, column, slope, ..], where grids
+ * are columns at first: gbti_own_columns(). */
 static gbt_status read_slopes(gbti_own_reader *r, size_t value, size_t node) {
   gbt_linear_view *linear = &r->forest.linear;
+  const int64_t n_ends = r->numbers ? 1 : 3, most = r->numbers ? INT32_MAX : n_ends + 2 * GBT_LINEAR_MOST;
+  const int64_t last = (r->numbers ? (int64_t)r->n_columns : (int64_t)linear->n_grids) - 1;
   size_t at;
   int64_t n, grid;
   GBT_TRY(gbti_own_list(r, value, "linear", &at, &n));
-  if (n < 5 || n % 2 == 0 || n > 3 + 2 * GBT_LINEAR_MOST || r->nodes[node].left > 0)
+  if (n < n_ends + 2 || n % 2 == 0 || n > most || r->nodes[node].left > 0)
     return gbti_own_tree_fault(r, "a linear leaf lacks numbers, has too many, or is none");
-  gbt_linear_leaf leaf = {.term_beg = linear->n_terms, .n_terms = (uint32_t)(n - 3) / 2};
+  gbt_linear_leaf leaf = {.term_beg = linear->n_terms, .n_terms = (uint32_t)(n - n_ends) / 2};
   double *const ends[] = {&leaf.start, &leaf.low, &leaf.high};
-  for (int i = 0; i < 3; i++, at = gbti_next(r->doc, at)) GBT_TRY(gbti_number(r->doc, at, "linear", 0, ends[i]));
+  for (int i = 0; i < n_ends; i++, at = gbti_next(r->doc, at)) GBT_TRY(gbti_number(r->doc, at, "linear", 0, ends[i]));
   linear->n_terms += leaf.n_terms;
   GBT_TRY(gbt_mem_grow(&r->mem, &r->leaf, &r->cap_leaves, (size_t)linear->n_leaves + 1, sizeof *r->leaf, r->err));
   GBT_TRY(gbt_mem_grow(&r->mem, &r->term, &r->cap_terms, (size_t)linear->n_terms, sizeof *r->term, r->err));
   for (uint32_t k = 0; k < leaf.n_terms; k++, at = gbti_next(r->doc, at)) {
     gbt_linear_term *term = &r->term[leaf.term_beg + k];
     *term = (gbt_linear_term){0};
-    GBT_TRY(gbti_whole(r->doc, at, "linear", 0, (int64_t)linear->n_grids - 1, &grid));
+    GBT_TRY(gbti_whole(r->doc, at, "linear", 0, last, &grid));
     term->grid = (uint32_t)grid;
     at = gbti_next(r->doc, at);
     GBT_TRY(gbti_number(r->doc, at, "linear", 0, &term->slope));
@@ -93,6 +98,12 @@ static gbt_status read_means(gbti_own_reader *r, size_t value, size_t node) {
   return GBT_OK;
 }
 
+gbt_status gbti_own_columns(gbti_own_reader *r) {
+  gbt_linear_view *linear = &r->forest.linear;
+  return gbti_grids_of_columns(&r->mem, r->term, (size_t)linear->n_terms, r->n_columns, &r->grid, &linear->n_grids,
+                               r->err);
+}
+
 gbt_status gbti_own_linear(gbti_own_reader *r, size_t tree, size_t beg, int64_t n) {
   size_t at, means = gbti_get(r->doc, tree, "means");
   int64_t its;
@@ -100,6 +111,7 @@ gbt_status gbti_own_linear(gbti_own_reader *r, size_t tree, size_t beg, int64_t 
   if (its != n) return gbti_own_tree_fault(r, "its lists differ in length");
   for (size_t i = beg; i < beg + (size_t)n; i++, at = gbti_next(r->doc, at))
     if (gbti_kind_of(r->doc, at) != GBTI_VALUE_NULL) GBT_TRY(read_slopes(r, at, i));
+  if (r->numbers) return GBT_OK; /* of which means are not known */
   GBT_TRY(gbti_own_list(r, means, "means", &at, &its));
   if (its != n) return gbti_own_tree_fault(r, "its lists differ in length");
   for (size_t i = beg; i < beg + (size_t)n; i++, at = gbti_next(r->doc, at)) {

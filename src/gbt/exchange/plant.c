@@ -406,20 +406,27 @@ static gbt_status make_vectors(gbti_plant *p, double **out, uint64_t *n) {
   return GBT_OK;
 }
 
-/* Grids of the columns that leaves are linear in, for the terms. */
-static gbt_status make_grids(gbti_plant *p, gbt_linear_grid **grids, gbt_linear_view *linear) {
-  uint32_t *number, n_grids = 0;
-  if (p->n_leaves == 0) return GBT_OK;
-  GBT_TRY(gbt_mem_array(&p->mem, (size_t)p->n_columns, sizeof **grids, grids, p->err));
-  GBT_TRY(gbt_mem_zeros(&p->mem, (size_t)p->n_columns, sizeof *number, &number, p->err));
-  for (size_t i = 0; i < p->n_terms; i++) number[p->terms[i].grid] = 1;
-  for (int32_t c = 0; c < p->n_columns; c++) {
+gbt_status gbti_grids_of_columns(const gbt_mem *mem, gbt_linear_term *term, size_t n_terms, int32_t n_columns,
+                                 gbt_linear_grid **grids, uint32_t *n_grids, gbt_error *err) {
+  uint32_t *number;
+  GBT_TRY(gbt_mem_array(mem, (size_t)n_columns, sizeof **grids, grids, err));
+  GBT_TRY(gbt_mem_zeros(mem, (size_t)n_columns, sizeof *number, &number, err));
+  for (size_t i = 0; i < n_terms; i++) number[term[i].grid] = 1;
+  *n_grids = 0;
+  for (int32_t c = 0; c < n_columns; c++) {
     if (number[c] == 0) continue;
-    (*grids)[n_grids] = (gbt_linear_grid){.feat = c};
-    number[c] = n_grids++;
+    (*grids)[*n_grids] = (gbt_linear_grid){.feat = c};
+    number[c] = (*n_grids)++;
   }
-  for (size_t i = 0; i < p->n_terms; i++) p->terms[i].grid = number[p->terms[i].grid];
-  gbt_mem_free(&p->mem, number);
+  for (size_t i = 0; i < n_terms; i++) term[i].grid = number[term[i].grid];
+  gbt_mem_free(mem, number);
+  return GBT_OK;
+}
+
+static gbt_status make_grids(gbti_plant *p, gbt_linear_grid **grids, gbt_linear_view *linear) {
+  uint32_t n_grids;
+  if (p->n_leaves == 0) return GBT_OK;
+  GBT_TRY(gbti_grids_of_columns(&p->mem, p->terms, p->n_terms, p->n_columns, grids, &n_grids, p->err));
   *linear = (gbt_linear_view){.n_leaves = p->n_leaves,
                               .n_terms = p->n_terms,
                               .n_grids = n_grids,

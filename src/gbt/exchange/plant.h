@@ -105,6 +105,11 @@ gbt_status gbti_add_slope(gbti_plant *plant, gbti_new_slope slope) GBT_MUST_CHEC
  * node that is reached twice, features and categories that do not exist, numbers that are not finite. */
 gbt_status gbti_plant_tree(gbti_plant *plant) GBT_MUST_CHECK;
 
+/* Leaves of numbers whose terms have columns in place of grids: lists grids of these columns, and numbers the terms by
+ * them. *grids is to be freed, after a failure too. */
+gbt_status gbti_grids_of_columns(const gbt_mem *mem, gbt_linear_term *term, size_t n_terms, int32_t n_columns,
+                                 gbt_linear_grid **grids, uint32_t *n_grids, gbt_error *err) GBT_MUST_CHECK;
+
 /* The bytes of the model. */
 gbt_status gbti_harvest(gbti_plant *plant, uint8_t **out, size_t *n_out) GBT_MUST_CHECK;
 void gbti_plant_drop(gbti_plant *plant);

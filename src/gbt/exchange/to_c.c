@@ -6,7 +6,7 @@
  *                                                                linear leaf: 1 + its number
  *   words   a set: the number of its words, then these
  *   linear  {start, low, high, first term, terms}; term: {slope, grid}; grid: {column, first bin, bins}; bins: cut, the
- *           last one HUGE_VAL, and position
+ *           last one HUGE_VAL, and position. Leaves of numbers: {start, first term, terms}; term: {slope, column}
  *
  * to_c_read.c reads what is written here. */
 #include <string.h>
@@ -17,11 +17,11 @@ enum { FLAG_MISSING = 1, FLAG_UNSEEN = 2, FLAG_SET = 4 };
 
 /* Parts that a model has: for others the source has no table and no line, so that compilers do not warn. */
 typedef struct c_parts {
-  int texts, sets, codes, linear;
+  int texts, sets, codes, linear, numbers; /* numbers: linear leaves are of these */
 } c_parts;
 
 static c_parts parts_of(const gbti_outgoing *x) {
-  c_parts has = {0, 0, 0, 0};
+  c_parts has = {0, 0, 0, 0, gbt_linear_of_numbers(x->linear)};
   for (int32_t c = 0; c < x->schema->n_columns; c++) {
     has.texts |= x->schema->col[c].n_levels > 0;
     has.codes |= x->codes[c].n > 0 || x->codes[c].has_range;
@@ -259,9 +259,8 @@ static void each_linear(const gbti_outgoing *x, gbti_file *out,
 /* at: the terms so far. */
 static void put_linear_leaf(const gbti_outgoing *x, gbti_file *out, const gbt_linear_leaf *leaf, size_t *at) {
   const double number[] = {leaf->start, leaf->low, leaf->high};
-  (void)x;
   gbti_put(out, "\n{");
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < (gbt_linear_of_numbers(x->linear) ? 1 : 3); i++) {
     put_finite(out, number[i]);
     gbti_put(out, ", ");
   }
@@ -272,10 +271,11 @@ static void put_linear_leaf(const gbti_outgoing *x, gbti_file *out, const gbt_li
 static void put_terms(const gbti_outgoing *x, gbti_file *out, const gbt_linear_leaf *leaf, size_t *at) {
   (void)at;
   for (uint32_t k = 0; k < leaf->n_terms; k++) {
+    const gbt_linear_term *term = &x->linear->term[leaf->term_beg + k];
     gbti_put(out, "\n{");
-    put_finite(out, x->linear->term[leaf->term_beg + k].slope);
+    put_finite(out, term->slope);
     gbti_put(out, ", ");
-    gbti_put_whole(out, x->linear->term[leaf->term_beg + k].grid);
+    gbti_put_whole(out, gbt_linear_of_numbers(x->linear) ? gbti_grid_column(x, term->grid) : (int64_t)term->grid);
     gbti_put(out, "},");
   }
 }
@@ -283,9 +283,11 @@ static void put_terms(const gbti_outgoing *x, gbti_file *out, const gbt_linear_l
 static const char linear_types[] = "struct @_linear_type {\n  double start, low, high;\n  uint32_t first, n;\n};\n\n"
                                    "struct @_term_type {\n  double slope;\n  uint32_t grid;\n};\n\n"
                                    "struct @_grid_type {\n  int32_t column;\n  uint32_t first, n_bins;\n};\n\n";
+static const char number_types[] = "struct @_linear_type {\n  double start;\n  uint32_t first, n;\n};\n\n"
+                                   "struct @_term_type {\n  double slope;\n  int32_t column;\n};\n\n";
 
 static void put_linear(const gbti_outgoing *x, gbti_file *out) {
-  put_grids(x, out);
+  if (!gbt_linear_of_numbers(x->linear)) put_grids(x, out);
   begin_table(out, x->name, "struct @_linear_type", "@_linear");
   each_linear(x, out, put_linear_leaf);
   end_table(out, 0);
@@ -300,8 +302,8 @@ static const char missing_text_codes[] =
     "    if (x >= @_code[2 * i] && x <= @_code[2 * i + 1]) return 1;\n";
 static const char missing_text_end[] = "  return x != x;\n}\n\n";
 
-/* The smallest bin with x <= cut; products are rounded before they are added. */
-static const char value_text[] =
+/* Products are rounded before they are added. */
+static const char value_text_begin[] =
     "static double @_value_of(const struct @_node_type *leaf, const double *row) {\n"
     "  const struct @_linear_type *linear;\n"
     "  double value;\n"
@@ -309,7 +311,10 @@ static const char value_text[] =
     "  if (leaf->place == 0) return leaf->number;\n"
     "  linear = @_linear + (leaf->place - 1);\n"
     "  value = linear->start;\n"
-    "  for (k = linear->first; k < linear->first + linear->n; k++) {\n"
+    "  for (k = linear->first; k < linear->first + linear->n; k++) {\n";
+
+/* The smallest bin with x <= cut. */
+static const char value_text_bins[] =
     "    const struct @_grid_type *grid = @_grid + @_term[k].grid;\n"
     "    const double *cut = @_cut + grid->first, x = row[grid->column];\n"
     "    uint32_t low = 0, high = grid->n_bins - 1;\n"
@@ -329,11 +334,22 @@ static const char value_text[] =
     "  return value > linear->high ? linear->high : value;\n"
     "}\n\n";
 
+static const char value_text_numbers[] =
+    "    const double x = row[@_term[k].column];\n"
+    "    volatile double part;\n"
+    "    if (@_is_missing(@_term[k].column, x)) return leaf->number;\n"
+    "    part = @_term[k].slope * x;\n"
+    "    value += part;\n"
+    "  }\n"
+    "  return value;\n"
+    "}\n\n";
+
 static void put_value_of(const gbti_outgoing *x, const c_parts *has, gbti_file *out) {
   gbti_put_named(out, x->name, missing_text_begin);
   gbti_put_named(out, x->name, has->codes ? missing_text_codes : "  (void)column;\n");
   gbti_put_named(out, x->name, missing_text_end);
-  gbti_put_named(out, x->name, value_text);
+  gbti_put_named(out, x->name, value_text_begin);
+  gbti_put_named(out, x->name, has->numbers ? value_text_numbers : value_text_bins);
 }
 
 /* ---- functions ---- */
@@ -476,7 +492,7 @@ gbt_status gbti_write_c(gbti_outgoing *x, gbti_file *out) {
   const c_parts has = parts_of(x);
   uint64_t n_nodes = 0;
   for (uint64_t t = 0; t < x->n_trees; t++) n_nodes += x->tree[t].n_nodes;
-  if (n_nodes > UINT32_MAX / 2 || x->n_trees > UINT32_MAX / 2)
+  if (n_nodes > UINT32_MAX / 2 || x->n_trees > UINT32_MAX / 2 || x->linear->n_terms > UINT32_MAX / 2)
     return gbti_refuse(x, NULL, "it has too many nodes; gbt_save() keeps it");
   gbti_put(out, "/* A model of gradient boosted trees, written by gbt: objective \"");
   gbti_put(out, gbt_objective_info_of(x->objective->kind)->name);
@@ -500,7 +516,7 @@ gbt_status gbti_write_c(gbti_outgoing *x, gbti_file *out) {
   gbti_put_named(out, x->name,
             "struct @_node_type {\n  double number;\n  uint32_t left, place;\n  int32_t column;\n"
             "  uint32_t flags;\n};\n\n");
-  if (has.linear) gbti_put_named(out, x->name, linear_types);
+  if (has.linear) gbti_put_named(out, x->name, has.numbers ? number_types : linear_types);
   put_columns(x, out);
   if (has.codes) put_codes(x, out);
   if (has.texts) GBT_TRY(put_levels(x, out));

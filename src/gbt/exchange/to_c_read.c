@@ -28,10 +28,12 @@ typedef struct c_source {
   size_t n_levels;
   int64_t n_columns, n_outputs, n_parallel, n_trees;
   int floats, at_end, scaled;
+  size_t ends; /* LINEAR_ENDS, or 0: linear leaves are of numbers */
   double scale;
 } c_source;
 
-enum { NODE_FIELDS = 5, LINEAR_FIELDS = 5, TERM_FIELDS = 2, GRID_FIELDS = 3 };
+/* Linear leaves of bins have grids and two fields more, of numbers not: low and high. */
+enum { NODE_FIELDS = 5, LINEAR_FIELDS = 3, LINEAR_ENDS = 2, TERM_FIELDS = 2, GRID_FIELDS = 3 };
 
 static gbt_status unreadable(const c_source *c) {
   return gbt_fail(c->err, GBT_E_INTERNAL, "the C source that was made cannot be read. Please report this");
@@ -194,7 +196,8 @@ static int is_sound(const c_source *c, const gbti_outgoing *x) {
     if (!are_whole(&c->table[NODE], field, NODE_FIELDS, most)) return 0;
   for (size_t field = 0; field < GRID_FIELDS; field++)
     if (!are_whole(&c->table[GRID], field, GRID_FIELDS, most)) return 0;
-  return are_whole(&c->table[LINEAR], 3, LINEAR_FIELDS, most) && are_whole(&c->table[LINEAR], 4, LINEAR_FIELDS, most) &&
+  return are_whole(&c->table[LINEAR], 1 + c->ends, LINEAR_FIELDS + c->ends, most) &&
+         are_whole(&c->table[LINEAR], 2 + c->ends, LINEAR_FIELDS + c->ends, most) &&
          are_whole(&c->table[TERM], 1, TERM_FIELDS, most) &&
          are_whole(&c->table[FIRST_TEXT], 0, 1, (double)c->n_levels) &&
          are_whole(&c->table[FIRST_CODE], 0, 1, (double)(c->table[CODE].n / 2));
@@ -271,18 +274,20 @@ static double position_of(const c_source *c, double grid, double x) {
 
 /* The number that a leaf with one value adds. */
 static double value_of(const c_source *c, const double *leaf, const gbti_cell *row) {
-  const double at = LINEAR_FIELDS * (leaf[2] - 1.0);
+  const double ends = (double)c->ends, at = (LINEAR_FIELDS + ends) * (leaf[2] - 1.0);
   if (leaf[2] == 0.0) return leaf[0];
   double value = table_at(c, LINEAR, at);
   const double low = table_at(c, LINEAR, at + 1.0), high = table_at(c, LINEAR, at + 2.0);
-  const double first = table_at(c, LINEAR, at + 3.0), n = table_at(c, LINEAR, at + 4.0);
+  const double first = table_at(c, LINEAR, at + 1.0 + ends), n = table_at(c, LINEAR, at + 2.0 + ends);
   for (double k = first; k < first + n; k++) {
-    const double grid = GRID_FIELDS * table_at(c, TERM, TERM_FIELDS * k + 1.0), column = table_at(c, GRID, grid);
+    const double its = table_at(c, TERM, TERM_FIELDS * k + 1.0), grid = GRID_FIELDS * its;
+    const double column = c->ends > 0 ? table_at(c, GRID, grid) : its;
     if (!(column < (double)c->n_columns)) return gbt_nan();
     const double x = row[(int32_t)column].x;
     if (x != x || is_code(c, column, x)) return leaf[0];
-    value += table_at(c, TERM, TERM_FIELDS * k) * position_of(c, grid, x);
+    value += table_at(c, TERM, TERM_FIELDS * k) * (c->ends > 0 ? position_of(c, grid, x) : x);
   }
+  if (c->ends == 0) return value;
   return value < low ? low : value > high ? high : value;
 }
 
@@ -344,6 +349,7 @@ gbt_status gbti_read_c(const gbti_outgoing *x, const uint8_t *bytes, size_t n_by
   GBT_TRY(read_constant(c, " ", "_n_trees", " = ", &c->n_trees));
   for (int i = 0; i < N_TABLES; i++) GBT_TRY(read_table(c, i));
   GBT_TRY(read_levels(c));
+  c->ends = c->table[GRID].n > 0 ? LINEAR_ENDS : 0;
   if (!is_sound(c, x)) return unreadable(c);
   return read_sums(c);
 }

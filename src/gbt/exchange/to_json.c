@@ -130,7 +130,7 @@ static void put_field(const gbti_outgoing *x, gbti_file *out, int key, const gbt
   }
 }
 
-/* ---- linear leaves: version 2 ---- */
+/* ---- linear leaves: version 2, and 3 of leaves of numbers ---- */
 
 /* Numbers the grids that linear leaves of the trees use. */
 static gbt_status number_grids(gbti_outgoing *x) {
@@ -162,19 +162,20 @@ static void put_grid(const gbti_outgoing *x, gbti_file *out, uint32_t g) {
   gbti_put(out, "]}");
 }
 
-/* [start, low, high, grid, slope, grid, slope, ..] of a linear leaf. */
+/* [start, low, high, grid, slope, grid, slope, ..] of a linear leaf; of numbers [start, column, slope, ..]. */
 static void put_slopes(const gbti_outgoing *x, gbti_file *out, const gbti_out_node *node) {
   const gbt_linear_leaf *leaf = &x->linear->leaf[node->linear - 1];
   const double ends[] = {leaf->start, leaf->low, leaf->high};
+  const int numbers = gbt_linear_of_numbers(x->linear);
   gbti_put(out, "[");
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < (numbers ? 1 : 3); i++) {
     if (i > 0) gbti_put(out, ", ");
     put_number(out, ends[i]);
   }
   for (uint32_t k = 0; k < leaf->n_terms; k++) {
     const gbt_linear_term *term = &x->linear->term[leaf->term_beg + k];
     gbti_put(out, ", ");
-    gbti_put_whole(out, (int64_t)x->grid[term->grid] - 1);
+    gbti_put_whole(out, numbers ? gbti_grid_column(x, term->grid) : (int64_t)x->grid[term->grid] - 1);
     gbti_put(out, ", ");
     put_number(out, term->slope);
   }
@@ -202,7 +203,8 @@ static void put_tree(const gbti_outgoing *x, gbti_file *out, uint64_t t) {
     }
     gbti_put(out, "]");
   }
-  for (int means = 0; means < 2 && x->n_grids > 0; means++) {
+  const int lists = x->n_grids == 0 ? 0 : gbt_linear_of_numbers(x->linear) ? 1 : 2;
+  for (int means = 0; means < lists; means++) {
     put_key(out, ",\n     ", means ? "means" : "linear");
     gbti_put(out, "[");
     for (uint32_t i = 0; i < tree->n_nodes; i++) {
@@ -233,10 +235,11 @@ static void put_parameters(const gbti_outgoing *x, gbti_file *out) {
 
 gbt_status gbti_write_json(gbti_outgoing *x, gbti_file *out) {
   GBT_TRY(number_grids(x));
+  const int numbers = gbt_linear_of_numbers(x->linear);
   put_key(out, "{\n  ", "format");
   gbti_put(out, "\"gbt\"");
   put_key(out, ",\n  ", "version");
-  gbti_put(out, x->n_grids > 0 ? "2" : "1");
+  gbti_put(out, x->n_grids == 0 ? "1" : numbers ? "3" : "2");
   put_key(out, ",\n  ", "name");
   gbti_put_json(out, x->name);
   put_key(out, ",\n  ", "objective");
@@ -267,7 +270,7 @@ gbt_status gbti_write_json(gbti_outgoing *x, gbti_file *out) {
   put_key(out, ",\n  ", "columns");
   gbti_put(out, "[");
   for (int32_t c = 0; c < x->schema->n_columns; c++) put_column(x, out, c);
-  if (x->n_grids > 0) {
+  if (x->n_grids > 0 && !numbers) {
     put_key(out, "],\n  ", "grids");
     gbti_put(out, "[");
     for (uint32_t g = 0; g < x->linear->n_grids; g++)

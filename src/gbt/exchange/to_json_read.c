@@ -42,7 +42,7 @@ typedef struct json_model {
   double *number; /* words, values of leaves, codes: pairs; of linear leaves and grids */
   char **level;   /* owned texts */
   size_t cap_nodes, n_nodes, cap_numbers, n_numbers, cap_levels, n_levels;
-  int64_t n_columns, n_trees, n_outputs, n_rounds, width, n_grids;
+  int64_t n_columns, n_trees, n_outputs, n_rounds, width, n_grids, version;
   double *base;
   int rule;
   double scale;
@@ -177,12 +177,14 @@ static gbt_status read_linear(json_model *m, size_t list, const json_tree *to) {
     json_node *node = &m->node[to->beg + (size_t)i];
     if (gbti_kind_of(&m->doc, at) == GBTI_VALUE_NULL) continue;
     GBT_TRY(read_list(m, at, &node->linear, &node->n_linear));
-    if (node->n_linear < 5 || node->n_linear % 2 == 0)
+    const size_t first = m->version == 3 ? 1 : 3;
+    const double n = (double)(m->version == 3 ? m->n_columns : m->n_grids);
+    if (node->n_linear < first + 2 || node->n_linear % 2 == 0)
       return gbti_document_fault(&m->doc, "a linear leaf lacks numbers");
-    for (size_t k = 3; k < node->n_linear; k += 2) {
-      const double grid = m->number[node->linear + k];
-      if (!(grid >= 0.0 && grid < (double)m->n_grids) || grid != (double)(int64_t)grid)
-        return gbti_document_fault(&m->doc, "a linear leaf is linear in no grid");
+    for (size_t k = first; k < node->n_linear; k += 2) {
+      const double of = m->number[node->linear + k];
+      if (!(of >= 0.0 && of < n) || of != (double)(int64_t)of)
+        return gbti_document_fault(&m->doc, "a linear leaf is linear in no grid, or no column");
     }
   }
   return GBT_OK;
@@ -203,7 +205,7 @@ static gbt_status read_tree(json_model *m, size_t tree, json_tree *to) {
     for (int64_t i = 0; i < to->n; i++, at = gbti_next(&m->doc, at))
       GBT_TRY(read_field(m, key, at, &m->node[to->beg + (size_t)i]));
   }
-  return m->n_grids > 0 ? read_linear(m, gbti_get(&m->doc, tree, "linear"), to) : GBT_OK;
+  return m->version > 1 ? read_linear(m, gbti_get(&m->doc, tree, "linear"), to) : GBT_OK;
 }
 
 static gbt_status read_all(json_model *m) {
@@ -211,6 +213,7 @@ static gbt_status read_all(json_model *m) {
   const size_t trees = gbti_get(doc, 0, "trees"), base = gbti_get(doc, 0, "base");
   GBT_TRY(gbti_whole(doc, gbti_get(doc, 0, "outputs"), "outputs", m->n_outputs, m->n_outputs, &m->n_outputs));
   GBT_TRY(gbti_whole(doc, gbti_get(doc, 0, "rounds"), "rounds", 0, (int64_t)1 << 53, &m->n_rounds));
+  GBT_TRY(gbti_whole(doc, gbti_get(doc, 0, "version"), "version", 1, 3, &m->version));
   GBT_TRY(gbti_number(doc, gbti_get(doc, 0, "scale"), "scale", 0, &m->scale));
   GBT_TRY(gbt_mem_array(&m->mem, (size_t)m->n_outputs, sizeof *m->base, &m->base, m->err));
   GBT_TRY(gbti_numbers(doc, base, "base", m->n_outputs, 0, m->base));
@@ -265,10 +268,22 @@ static const json_node *leaf_of(const json_model *m, uint64_t t, const gbti_cell
   }
 }
 
+static double value_of_numbers(const json_model *m, const json_node *leaf, const gbti_cell *row) {
+  const double *its = m->number + leaf->linear;
+  double value = its[0];
+  for (size_t k = 1; k < leaf->n_linear; k += 2) {
+    const size_t column = (size_t)its[k];
+    if (is_missing(m, &m->column[column], row[column].x)) return leaf->number;
+    value += its[k + 1] * row[column].x;
+  }
+  return value;
+}
+
 /* The number that a leaf with one value adds. */
 static double value_of(const json_model *m, const json_node *leaf, const gbti_cell *row) {
   const double *its = m->number + leaf->linear;
   if (leaf->n_linear == 0) return leaf->number;
+  if (m->version == 3) return value_of_numbers(m, leaf, row);
   double value = its[0];
   for (size_t k = 3; k < leaf->n_linear; k += 2) {
     const json_grid *grid = &m->grid[(size_t)its[k]];

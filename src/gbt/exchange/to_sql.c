@@ -1,14 +1,15 @@
 /* SQL: one query, which SQLite (3.35 and later), DuckDB and PostgreSQL (12 and later) take as it is.
  *
- *   NAME_0       the rows, and a column NAME_cJ for each column J that trees split by: a double; of levels, their
+ *   NAME_0       the rows, and a column NAME_cJ for each column J that trees read: a double; of levels, their
  *                positions, -1 is unseen; NULL is missing
  *   NAME_1 ...   sums so far, NAME_sI_K after step I of score K: so many trees a step that no expression is too deep
  *   last         NAME_score, or NAME_score_K; then the responses
  *
  * A tree is CASE WHEN condition THEN smaller subtree WHEN ... ELSE leaf END: the larger one of two subtrees goes on in
  * the same CASE, so that CASEs are nested no deeper than the logarithm of the number of leaves. (SQLite before 3.46 has
- * room for some 17.) No condition is NULL where it decides. Numbers have an exponent, which makes them doubles in
- * SQLite and DuckDB; in PostgreSQL they are exact decimals that become doubles next to a double.
+ * room for some 17.) A linear leaf is one more CASE, for its missing numbers. No condition is NULL where it decides.
+ * Numbers have an exponent, which makes them doubles in SQLite and DuckDB; in PostgreSQL they are exact decimals that
+ * become doubles next to a double.
  *
  * to_sql_read.c reads what is written here. */
 #include <string.h>
@@ -16,7 +17,7 @@
 #include "decimal.h"
 #include "formats.h"
 
-enum { TREES_PER_STEP = 200, MOST_COLUMNS = 1500, MOST_CLASSES = 100 };
+enum { TREES_PER_STEP = 200, MOST_COLUMNS = 1500, MOST_CLASSES = 100, MOST_TERMS = 500 };
 
 typedef struct sql_writer {
   const gbti_outgoing *x;
@@ -215,9 +216,36 @@ static void put_condition(sql_writer *w, const gbti_out_node *node, int left) {
   put(w, rows == ROWS_ALL ? " IS NOT NULL" : " IS NULL");
 }
 
+/* CASE WHEN a number is missing THEN constant ELSE start + slope * number + ... END: in the order of prediction. */
+static void put_leaf(sql_writer *w, const gbti_out_node *node) {
+  const gbt_linear_view *linear = w->x->linear;
+  if (node->linear == 0) {
+    put_number(w, node->number);
+    return;
+  }
+  const gbt_linear_leaf *leaf = &linear->leaf[node->linear - 1];
+  const gbt_linear_term *term = linear->term + leaf->term_beg;
+  for (uint32_t k = 0; k < leaf->n_terms; k++) {
+    put(w, k == 0 ? "CASE WHEN " : " OR ");
+    put_column(w, gbti_grid_column(w->x, term[k].grid));
+    put(w, " IS NULL");
+  }
+  put(w, " THEN ");
+  put_number(w, node->number);
+  put(w, " ELSE ");
+  put_number(w, leaf->start);
+  for (uint32_t k = 0; k < leaf->n_terms; k++) {
+    put(w, k % 16 == 15 ? "\n + " : " + ");
+    put_number(w, term[k].slope);
+    put(w, " * ");
+    put_column(w, gbti_grid_column(w->x, term[k].grid));
+  }
+  put(w, " END");
+}
+
 static void put_subtree(sql_writer *w, const gbti_out_node *node, uint32_t at) {
   if (node[at].left == 0) {
-    put_number(w, node[at].number);
+    put_leaf(w, &node[at]);
     return;
   }
   put(w, "CASE");
@@ -231,7 +259,7 @@ static void put_subtree(sql_writer *w, const gbti_out_node *node, uint32_t at) {
     at = left ? child + 1 : child;
   }
   put(w, " ELSE ");
-  put_number(w, node[at].number);
+  put_leaf(w, &node[at]);
   put(w, " END");
 }
 
@@ -428,7 +456,21 @@ static void put_head(sql_writer *w) {
     put(w, "-- Responses need EXP(), which SQLite may be built without: then leave them out at the end.\n");
 }
 
-/* Columns that trees split by, and the nodes of the largest tree. */
+/* Columns that a linear leaf reads. */
+static gbt_status look_at_leaf(sql_writer *w, const gbti_out_node *node) {
+  const gbti_outgoing *x = w->x;
+  if (node->linear == 0) return GBT_OK;
+  const gbt_linear_leaf *leaf = &x->linear->leaf[node->linear - 1];
+  if (leaf->n_terms > MOST_TERMS)
+    return gbti_refuse_for(x, "leaf_model", GBTI_CAN_ALL,
+                           "a leaf is linear in %lld columns, and databases take expressions of about %d",
+                           (long long)leaf->n_terms, MOST_TERMS);
+  for (uint32_t k = 0; k < leaf->n_terms; k++)
+    w->used[gbti_grid_column(x, x->linear->term[leaf->term_beg + k].grid)] = 1;
+  return GBT_OK;
+}
+
+/* Columns that trees read, and the nodes of the largest tree. */
 static gbt_status look_at(sql_writer *w, uint32_t *most, int64_t *n_used) {
   const gbti_outgoing *x = w->x;
   int finite = 1;
@@ -443,6 +485,7 @@ static gbt_status look_at(sql_writer *w, uint32_t *most, int64_t *n_used) {
         w->used[node->column] = 1;
       else
         finite &= node->number - node->number == 0.0;
+      GBT_TRY(look_at_leaf(w, node));
     }
   }
   for (int32_t c = 0; c < x->schema->n_columns; c++) *n_used += w->used[c];

@@ -563,8 +563,8 @@ static int tree_of(void *state, uint64_t t, const gbti_cell *row, double *values
   q->cell = row;
   q->row++;
   const sql_value x = value_of(q, q->tree[t]);
-  values[0] = x.number;
-  return !x.is_null && x.text == NULL;
+  values[0] = x.is_null ? gbt_nan() : x.number; /* as SQLite has it */
+  return x.text == NULL;
 }
 
 static int score_of(void *state, const gbti_cell *row, double *scores) {
@@ -574,8 +574,8 @@ static int score_of(void *state, const gbti_cell *row, double *scores) {
   for (size_t i = 0; i < q->score; i++) (void)column_value(q, i); /* one after another: no call goes deep */
   for (size_t k = 0; k < q->n_scores; k++) {
     const sql_value x = column_value(q, q->score + k);
-    if (x.is_null || x.text != NULL) return 0;
-    scores[k] = x.number;
+    if (x.text != NULL) return 0;
+    scores[k] = x.is_null ? gbt_nan() : x.number;
   }
   return 1;
 }

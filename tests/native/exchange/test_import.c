@@ -94,6 +94,8 @@ static void own_json_comes_back(void) {
   }
   uint8_t *bytes = model_seed_linear(&n_bytes);
   CHECK(sweep_seed(bytes, n_bytes, 1) > 0);
+  bytes = model_seed_numbers(&n_bytes);
+  CHECK(sweep_seed(bytes, n_bytes, 1) > 0);
   CHECK(n_files >= 10);
   test_note("%d files, %d allocations", (int)n_files, (int)n);
 }

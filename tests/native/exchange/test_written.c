@@ -66,7 +66,12 @@ static void allocations_fail(void) {
   test_note("%d allocations", (int)n_swept);
 }
 
-/* Formats that have such linear leaves write them; the others name these. */
+static int is_in(const char *name, const char *const *list) {
+  while (*list != NULL && strcmp(name, *list) != 0) list++;
+  return *list != NULL;
+}
+
+/* Formats that have such linear leaves, which end with NULL, write them; the others name these. */
 static void check_linear(uint8_t *bytes, size_t n_bytes, const char *const *formats, const char *what) {
   const gbt_mem mem = gbt_mem_default();
   gbt_model *model = NULL;
@@ -76,7 +81,7 @@ static void check_linear(uint8_t *bytes, size_t n_bytes, const char *const *form
     const char *name = gbt_export_name(f);
     written_case c = {.model = model, .format = f};
     const gbt_status status = write_once(&mem, &c, test_err);
-    if (strcmp(name, formats[0]) == 0 || strcmp(name, formats[1]) == 0) {
+    if (is_in(name, formats)) {
       if (!CHECK_EQ_I64(status, GBT_OK)) test_note("as \"%s\": %s", name, test_err->msg);
       fault_sweep(write_once, &c);
       continue;
@@ -89,12 +94,14 @@ static void check_linear(uint8_t *bytes, size_t n_bytes, const char *const *form
 }
 
 static void linear_leaves(void) {
-  static const char *const of_bins[] = {"c", "json"}, *const of_numbers[] = {"lightgbm", "lightgbm"};
+  static const char *const of_bins[] = {"c", "json", NULL};
+  static const char *const of_numbers[] = {"c", "json", "sql", "lightgbm", NULL};
   size_t n_bytes;
   uint8_t *bytes = model_seed_linear(&n_bytes);
   check_linear(bytes, n_bytes, of_bins, "linear leaves; use \"c\" or \"json\" instead");
   bytes = model_seed_numbers(&n_bytes);
-  check_linear(bytes, n_bytes, of_numbers, "linear leaves of LightGBM (`linear_tree`); use \"lightgbm\" instead");
+  check_linear(bytes, n_bytes, of_numbers,
+               "linear leaves of LightGBM (`linear_tree`); use \"c\", \"json\", \"sql\" or \"lightgbm\" instead");
 }
 
 void suite_written(void) {
