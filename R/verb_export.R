@@ -56,8 +56,8 @@
 #'   rounds export a part of the model, such as `model[1:10]`.
 #' - Raw scores, and responses where the other program has them: a message says where its predictions are raw scores.
 #' - Models of distributions (`dist_normal` and others) are not offered.
-#' - Models with linear leaves (`leaf_model = "linear"`, see [gbt_parameters()]) can only be written as C or JSON. A
-#'   row's number is looked up in the bins of the training there as well, so raw scores are the bits of
+#' - Models with linear leaves (`leaf_model = "linear"`, see [gbt_parameters()]) can only be written as C, JSON or SQL.
+#'   A row's number is looked up in the bins of the training there as well, so raw scores are the bits of
 #'   [predict()][predict.gbt]. Those that [gbt_import()] read from LightGBM can be written as C, JSON, SQL or LightGBM's
 #'   text, also with the same bits. PostgreSQL ends with an error where a number times a slope is beyond the range of
 #'   doubles.

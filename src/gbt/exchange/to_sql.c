@@ -2,6 +2,8 @@
  *
  *   NAME_0       the rows, and a column NAME_cJ for each column J that trees read: a double; of levels, their
  *                positions, -1 is unseen; NULL is missing
+ *   NAME_1       where linear leaves read bins: a column NAME_xJ for each of their columns J: the position of its bin,
+ *                a double. What follows is then numbered from 2
  *   NAME_1 ...   sums so far, NAME_sI_K after step I of score K: so many trees a step that no expression is too deep
  *   last         NAME_score, or NAME_score_K; then the responses
  *
@@ -15,30 +17,22 @@
 #include <string.h>
 
 #include "decimal.h"
-#include "formats.h"
+#include "sql.h"
 
 enum { TREES_PER_STEP = 200, MOST_COLUMNS = 1500, MOST_CLASSES = 100, MOST_TERMS = 500 };
 
-typedef struct sql_writer {
-  const gbti_outgoing *x;
-  gbti_file *out;
-  uint8_t *used;  /* by column */
-  uint32_t *size; /* nodes of the subtree at each node of a tree */
-} sql_writer;
-
 /* ---- pieces ---- */
 
-static void put(sql_writer *w, const char *text) { gbti_put(w->out, text); }
+static void put(gbti_sql_writer *w, const char *text) { gbti_put(w->out, text); }
 
-/* NAME and a text, and a number after it if it is not negative. */
-static void put_name(sql_writer *w, const char *what, int64_t number) {
+void gbti_sql_name(gbti_sql_writer *w, const char *what, int64_t number) {
   put(w, w->x->name);
   put(w, what);
   if (number >= 0) gbti_put_whole(w->out, number);
 }
 
 /* 'text' or "name": quotes within are doubled. */
-static void put_quoted(sql_writer *w, char quote, const char *text) {
+static void put_quoted(gbti_sql_writer *w, char quote, const char *text) {
   gbti_put_bytes(w->out, &quote, 1);
   for (const char *at = text; *at != 0; at++) {
     gbti_put_bytes(w->out, at, 1);
@@ -48,17 +42,16 @@ static void put_quoted(sql_writer *w, char quote, const char *text) {
 }
 
 /* A text of the user's in a line of comment; at its end. */
-static void put_in_remark(sql_writer *w, const char *text) {
+static void put_in_remark(gbti_sql_writer *w, const char *text) {
   for (const char *at = text; *at != 0; at++) gbti_put_bytes(w->out, (uint8_t)*at < 0x20 ? " " : at, 1);
 }
 
-static void put_remark(sql_writer *w, const char *text) {
+static void put_remark(gbti_sql_writer *w, const char *text) {
   put_in_remark(w, text);
   put(w, "\n");
 }
 
-/* A finite number. */
-static void put_number(sql_writer *w, double x) {
+void gbti_sql_number(gbti_sql_writer *w, double x) {
   char figure[GBTI_FIGURES];
   int exponent;
   if (x == 0.0) {
@@ -75,11 +68,9 @@ static void put_number(sql_writer *w, double x) {
   gbti_put_whole(w->out, exponent - (before - 1));
 }
 
-static const char largest[] = "1.7976931348623157e308";
-
 /* ---- columns ---- */
 
-static void put_level_column(sql_writer *w, int32_t c) {
+static void put_level_column(gbti_sql_writer *w, int32_t c) {
   const gbt_schema_column *col = &w->x->schema->col[c];
   const int unseen = col->type == GBT_CATEGORICAL;
   if (unseen) {
@@ -101,7 +92,7 @@ static void put_level_column(sql_writer *w, int32_t c) {
   put(w, unseen ? " ELSE -1 END END" : " END");
 }
 
-static void put_double_of(sql_writer *w, int32_t c) {
+static void put_double_of(gbti_sql_writer *w, int32_t c) {
   const gbt_schema_column *col = &w->x->schema->col[c];
   const int logical = strcmp(col->tag, "logical") == 0; /* PostgreSQL makes booleans integers, but not doubles */
   put(w, logical ? "CAST(CAST(t." : "CAST(t.");
@@ -110,19 +101,19 @@ static void put_double_of(sql_writer *w, int32_t c) {
 }
 
 /* One end of a range: "x >= low"; of infinite ends what doubles have there. */
-static void put_end(sql_writer *w, int32_t c, const char *relation, const char *beyond, double end) {
+static void put_end(gbti_sql_writer *w, int32_t c, const char *relation, const char *beyond, double end) {
   put_double_of(w, c);
   if (end - end == 0.0) {
     put(w, relation);
-    put_number(w, end);
+    gbti_sql_number(w, end);
     return;
   }
   put(w, beyond);
-  put(w, largest);
+  put(w, GBTI_SQL_LARGEST);
 }
 
 /* Numbers of a range stand for missing values: " AND NOT (x >= low AND x <= high)". */
-static void put_code(sql_writer *w, int32_t c, double low, double high) {
+static void put_code(gbti_sql_writer *w, int32_t c, double low, double high) {
   put(w, " AND NOT (");
   if (low == high || low - low == 0.0 || low > 0.0)
     put_end(w, c, low == high ? " = " : " >= ", low > 0.0 ? " > " : " < -", low);
@@ -135,7 +126,7 @@ static void put_code(sql_writer *w, int32_t c, double low, double high) {
   put(w, ")");
 }
 
-static void put_number_column(sql_writer *w, int32_t c) {
+static void put_number_column(gbti_sql_writer *w, int32_t c) {
   const gbti_codes *codes = &w->x->codes[c];
   put(w, "CASE WHEN (");
   put_double_of(w, c);
@@ -148,9 +139,9 @@ static void put_number_column(sql_writer *w, int32_t c) {
 }
 
 /* Columns of the rows, as trees take them: NAME_cJ. */
-static void put_rows(sql_writer *w) {
+static void put_rows(gbti_sql_writer *w) {
   put(w, "WITH ");
-  put_name(w, "_0", -1);
+  gbti_sql_name(w, "_0", -1);
   put(w, " AS MATERIALIZED (\nSELECT t.*");
   for (int32_t c = 0; c < w->x->schema->n_columns; c++) {
     if (!w->used[c]) continue;
@@ -160,155 +151,63 @@ static void put_rows(sql_writer *w) {
     else
       put_level_column(w, c);
     put(w, " AS ");
-    put_name(w, "_c", (int64_t)c + 1);
+    gbti_sql_name(w, "_c", (int64_t)c + 1);
   }
   put(w, "\nFROM ");
-  put_name(w, "_rows AS t)", -1);
-}
-
-/* ---- trees ---- */
-
-/* Which rows a condition is for, of those that are not missing. */
-typedef enum rows_of { ROWS_NONE, ROWS_SOME, ROWS_ALL } rows_of;
-
-static void put_column(sql_writer *w, int32_t c) { put_name(w, "_c", (int64_t)c + 1); }
-
-static rows_of put_set(sql_writer *w, const gbti_out_node *node, int left) {
-  const int32_t n = w->x->schema->col[node->column].n_levels;
-  int32_t n_in = 0, n_put = 0;
-  for (int32_t level = -1; level < n; level++) n_in += gbti_out_left(w->x, node, level) == left;
-  if (n_in == 0 || n_in == n + 1) return n_in == 0 ? ROWS_NONE : ROWS_ALL;
-  const int in = 2 * n_in <= n + 1;
-  put_column(w, node->column);
-  put(w, in ? " IN (" : " NOT IN (");
-  for (int32_t level = -1; level < n; level++) {
-    if ((gbti_out_left(w->x, node, level) == left) != in) continue;
-    put(w, n_put++ == 0 ? "" : n_put % 32 == 0 ? ",\n" : ",");
-    gbti_put_whole(w->out, level);
-  }
-  put(w, ")");
-  return ROWS_SOME;
-}
-
-static rows_of put_threshold(sql_writer *w, const gbti_out_node *node, int left) {
-  const double t = node->number;
-  if (t - t != 0.0 && t > 0.0) return left ? ROWS_ALL : ROWS_NONE;
-  put_column(w, node->column);
-  if (t - t != 0.0) { /* -Inf: only itself is at most that */
-    put(w, left ? " < -" : " >= -");
-    put(w, largest);
-  } else {
-    put(w, left ? " <= " : " > ");
-    put_number(w, t);
-  }
-  return ROWS_SOME;
-}
-
-/* That a row goes to one of the two children. */
-static void put_condition(sql_writer *w, const gbti_out_node *node, int left) {
-  const int missing = node->missing_left == left;
-  const rows_of rows = node->by_set ? put_set(w, node, left) : put_threshold(w, node, left);
-  if (rows == ROWS_SOME && missing) put(w, " OR ");
-  if (rows == ROWS_ALL && missing) put(w, "1 = 1");
-  if (rows == ROWS_NONE && !missing) put(w, "1 = 0");
-  if (rows == ROWS_ALL ? missing : rows == ROWS_NONE ? !missing : !missing) return;
-  put_column(w, node->column);
-  put(w, rows == ROWS_ALL ? " IS NOT NULL" : " IS NULL");
-}
-
-/* CASE WHEN a number is missing THEN constant ELSE start + slope * number + ... END: in the order of prediction. */
-static void put_leaf(sql_writer *w, const gbti_out_node *node) {
-  const gbt_linear_view *linear = w->x->linear;
-  if (node->linear == 0) {
-    put_number(w, node->number);
-    return;
-  }
-  const gbt_linear_leaf *leaf = &linear->leaf[node->linear - 1];
-  const gbt_linear_term *term = linear->term + leaf->term_beg;
-  for (uint32_t k = 0; k < leaf->n_terms; k++) {
-    put(w, k == 0 ? "CASE WHEN " : " OR ");
-    put_column(w, gbti_grid_column(w->x, term[k].grid));
-    put(w, " IS NULL");
-  }
-  put(w, " THEN ");
-  put_number(w, node->number);
-  put(w, " ELSE ");
-  put_number(w, leaf->start);
-  for (uint32_t k = 0; k < leaf->n_terms; k++) {
-    put(w, k % 16 == 15 ? "\n + " : " + ");
-    put_number(w, term[k].slope);
-    put(w, " * ");
-    put_column(w, gbti_grid_column(w->x, term[k].grid));
-  }
-  put(w, " END");
-}
-
-static void put_subtree(sql_writer *w, const gbti_out_node *node, uint32_t at) {
-  if (node[at].left == 0) {
-    put_leaf(w, &node[at]);
-    return;
-  }
-  put(w, "CASE");
-  while (node[at].left > 0) {
-    const uint32_t child = node[at].left;
-    const int left = w->size[child] <= w->size[child + 1]; /* the smaller one */
-    put(w, " WHEN ");
-    put_condition(w, &node[at], left);
-    put(w, " THEN ");
-    put_subtree(w, node, left ? child : child + 1);
-    at = left ? child + 1 : child;
-  }
-  put(w, " ELSE ");
-  put_leaf(w, &node[at]);
-  put(w, " END");
-}
-
-static void put_tree(sql_writer *w, uint64_t t) {
-  const gbti_out_tree *tree = &w->x->tree[t];
-  for (uint32_t i = tree->n_nodes; i-- > 0;) {
-    const uint32_t child = tree->node[i].left;
-    w->size[i] = child == 0 ? 1 : w->size[child] + w->size[child + 1] + 1;
-  }
-  put(w, "\n  + /* tree ");
-  gbti_put_whole(w->out, (int64_t)t + 1);
-  put(w, " */ ");
-  put_subtree(w, tree->node, 0);
+  gbti_sql_name(w, "_rows AS t)", -1);
 }
 
 /* ---- scores ---- */
 
 /* NAME_score, or NAME_score_K of several. */
-static void put_output(sql_writer *w, const char *what, int32_t k) {
-  put_name(w, what, -1);
+static void put_output(gbti_sql_writer *w, const char *what, int32_t k) {
+  gbti_sql_name(w, what, -1);
   if (w->x->n_outputs == 1) return;
   put(w, "_");
   gbti_put_whole(w->out, (int64_t)k + 1);
 }
 
 /* The sum of score k after a step. */
-static void put_sum(sql_writer *w, int64_t step, int64_t n_steps, int32_t k) {
+static void put_sum(gbti_sql_writer *w, int64_t step, int64_t n_steps, int32_t k) {
   if (step == n_steps && !gbti_sums_at_end(w->x)) {
     put_output(w, "_score", k);
     return;
   }
-  put_name(w, "_s", step);
+  gbti_sql_name(w, "_s", step);
   put(w, "_");
   gbti_put_whole(w->out, (int64_t)k + 1);
 }
 
-static void begin_step(sql_writer *w, int64_t step) {
+/* Steps of sums are those from 1 on. */
+static void begin_step(gbti_sql_writer *w, int64_t step) {
   put(w, ",\n");
-  put_name(w, "_", step);
+  gbti_sql_name(w, "_", w->before + step);
   put(w, " AS MATERIALIZED (\nSELECT t.*");
 }
 
-static void end_step(sql_writer *w, int64_t step) {
+static void end_step(gbti_sql_writer *w, int64_t step) {
   put(w, "\nFROM ");
-  put_name(w, "_", step - 1);
+  gbti_sql_name(w, "_", w->before + step - 1);
   put(w, " AS t)");
 }
 
-static void put_step(sql_writer *w, int64_t step, int64_t n_steps) {
+/* Columns NAME_xJ. Without the CAST, PostgreSQL would take them and sums of them for decimals. */
+static void put_positions(gbti_sql_writer *w) {
+  begin_step(w, 0);
+  for (uint32_t g = 0; g < w->x->linear->n_grids; g++) {
+    const int32_t c = gbti_grid_column(w->x, g);
+    if (!w->bins[c]) continue;
+    put(w, ",\n  CAST(CASE WHEN ");
+    gbti_sql_column(w, c);
+    put(w, " IS NOT NULL THEN ");
+    gbti_sql_position(w, g, 0, w->x->linear->grid[g].n_bins - 1);
+    put(w, " END AS DOUBLE PRECISION) AS ");
+    gbti_sql_name(w, "_x", (int64_t)c + 1);
+  }
+  end_step(w, 0);
+}
+
+static void put_step(gbti_sql_writer *w, int64_t step, int64_t n_steps) {
   const gbti_outgoing *x = w->x;
   const uint64_t of_score = x->n_rounds * (uint64_t)x->n_parallel, beg = (uint64_t)(step - 1) * TREES_PER_STEP;
   const uint64_t end = of_score < beg + TREES_PER_STEP ? of_score : beg + TREES_PER_STEP;
@@ -319,12 +218,12 @@ static void put_step(sql_writer *w, int64_t step, int64_t n_steps) {
       put_sum(w, step - 1, n_steps, k);
     } else {
       put(w, "CAST(");
-      put_number(w, gbti_sums_at_end(x) ? 0.0 : x->base[k]);
+      gbti_sql_number(w, gbti_sums_at_end(x) ? 0.0 : x->base[k]);
       put(w, " AS DOUBLE PRECISION)");
     }
     for (uint64_t i = beg; i < end; i++) {
       const uint64_t parallel = (uint64_t)x->n_parallel, round = i / parallel;
-      put_tree(w, (round * (uint64_t)x->n_outputs + (uint64_t)k) * parallel + i % parallel);
+      gbti_sql_tree(w, (round * (uint64_t)x->n_outputs + (uint64_t)k) * parallel + i % parallel);
     }
     put(w, "\n  AS ");
     put_sum(w, step, n_steps, k);
@@ -333,7 +232,7 @@ static void put_step(sql_writer *w, int64_t step, int64_t n_steps) {
 }
 
 /* Scaled sums, or means, and base scores after them. */
-static void put_ends(sql_writer *w, int64_t n_steps) {
+static void put_ends(gbti_sql_writer *w, int64_t n_steps) {
   const gbti_outgoing *x = w->x;
   const int scaled = x->sums.rule == GBT_SUM_SCALED;
   begin_step(w, n_steps + 1);
@@ -341,9 +240,9 @@ static void put_ends(sql_writer *w, int64_t n_steps) {
     put(w, ",\n  ");
     put_sum(w, n_steps, n_steps, k);
     put(w, scaled ? " * " : " / ");
-    put_number(w, scaled ? x->sums.scale : x->n_rounds > 0 ? (double)x->n_rounds : 1.0);
+    gbti_sql_number(w, scaled ? x->sums.scale : x->n_rounds > 0 ? (double)x->n_rounds : 1.0);
     put(w, " + ");
-    put_number(w, x->base[k]);
+    gbti_sql_number(w, x->base[k]);
     put(w, " AS ");
     put_output(w, "_score", k);
   }
@@ -353,7 +252,7 @@ static void put_ends(sql_writer *w, int64_t n_steps) {
 /* ---- responses ---- */
 
 /* EXP of a text that is score k, or score k less another one, within what PostgreSQL's takes. */
-static void put_exp(sql_writer *w, const char *sign, int32_t k, int32_t less) {
+static void put_exp(gbti_sql_writer *w, const char *sign, int32_t k, int32_t less) {
   for (int part = 0; part < 3; part++) {
     put(w, part == 0 ? "EXP(CASE WHEN " : part == 1 ? " > 700e0 THEN 700e0 WHEN " : " < -700e0 THEN -700e0 ELSE ");
     put(w, sign);
@@ -365,7 +264,7 @@ static void put_exp(sql_writer *w, const char *sign, int32_t k, int32_t less) {
   put(w, " END)");
 }
 
-static void put_response(sql_writer *w, int32_t k) {
+static void put_response(gbti_sql_writer *w, int32_t k) {
   switch (w->x->link) {
   case GBTI_LINK_SIGMOID:
     put(w, "1e0 / (1e0 + ");
@@ -399,7 +298,7 @@ static int has_response(const gbti_outgoing *x) {
   return x->link != GBTI_LINK_NONE && x->link != GBTI_LINK_SORTED;
 }
 
-static void put_result(sql_writer *w, int64_t last) {
+static void put_result(gbti_sql_writer *w, int64_t last) {
   put(w, "\nSELECT t.*");
   for (int32_t k = 0; k < w->x->n_outputs && has_response(w->x); k++) {
     put(w, ",\n  ");
@@ -408,13 +307,13 @@ static void put_result(sql_writer *w, int64_t last) {
     put_output(w, "_response", k);
   }
   put(w, "\nFROM ");
-  put_name(w, "_", last);
+  gbti_sql_name(w, "_", last);
   put(w, " AS t\n");
 }
 
 /* ---- the whole ---- */
 
-static void put_head(sql_writer *w) {
+static void put_head(gbti_sql_writer *w) {
   const gbti_outgoing *x = w->x;
   const int second = x->n_classes == 2 && x->n_outputs == 1;
   put(w, "-- A model of gradient boosted trees, written by gbt: objective \"");
@@ -422,7 +321,7 @@ static void put_head(sql_writer *w) {
   put(w, "\", ");
   gbti_put_whole(w->out, (int64_t)x->n_trees);
   put(w, " trees.\n-- For SQLite 3.35 and later, DuckDB, and PostgreSQL 12 and later.\n-- Its rows are those of ");
-  put_name(w, "_rows", -1);
+  gbti_sql_name(w, "_rows", -1);
   put(w, ", a table or view with these columns; NULL is missing:\n");
   for (int32_t c = 0; c < x->schema->n_columns; c++) {
     const gbt_schema_column *col = &x->schema->col[c];
@@ -451,13 +350,13 @@ static void put_head(sql_writer *w) {
                                                  : "response");
   }
   put(w, "-- and others whose names begin with ");
-  put_name(w, "_, which lead to these.\n", -1);
+  gbti_sql_name(w, "_, which lead to these.\n", -1);
   if (has_response(x))
     put(w, "-- Responses need EXP(), which SQLite may be built without: then leave them out at the end.\n");
 }
 
 /* Columns that a linear leaf reads. */
-static gbt_status look_at_leaf(sql_writer *w, const gbti_out_node *node) {
+static gbt_status look_at_leaf(gbti_sql_writer *w, const gbti_out_node *node) {
   const gbti_outgoing *x = w->x;
   if (node->linear == 0) return GBT_OK;
   const gbt_linear_leaf *leaf = &x->linear->leaf[node->linear - 1];
@@ -465,13 +364,17 @@ static gbt_status look_at_leaf(sql_writer *w, const gbti_out_node *node) {
     return gbti_refuse_for(x, "leaf_model", GBTI_CAN_ALL,
                            "a leaf is linear in %lld columns, and databases take expressions of about %d",
                            (long long)leaf->n_terms, MOST_TERMS);
-  for (uint32_t k = 0; k < leaf->n_terms; k++)
-    w->used[gbti_grid_column(x, x->linear->term[leaf->term_beg + k].grid)] = 1;
+  w->before = !gbt_linear_of_numbers(x->linear);
+  for (uint32_t k = 0; k < leaf->n_terms; k++) {
+    const int32_t c = gbti_grid_column(x, x->linear->term[leaf->term_beg + k].grid);
+    w->used[c] = 1;
+    w->bins[c] = w->before > 0;
+  }
   return GBT_OK;
 }
 
-/* Columns that trees read, and the nodes of the largest tree. */
-static gbt_status look_at(sql_writer *w, uint32_t *most, int64_t *n_used) {
+/* Columns that trees read, how many the query makes of them, and the nodes of the largest tree. */
+static gbt_status look_at(gbti_sql_writer *w, uint32_t *most, int64_t *n_used) {
   const gbti_outgoing *x = w->x;
   int finite = 1;
   *most = 1;
@@ -488,11 +391,11 @@ static gbt_status look_at(sql_writer *w, uint32_t *most, int64_t *n_used) {
       GBT_TRY(look_at_leaf(w, node));
     }
   }
-  for (int32_t c = 0; c < x->schema->n_columns; c++) *n_used += w->used[c];
+  for (int32_t c = 0; c < x->schema->n_columns; c++) *n_used += w->used[c] + w->bins[c];
   return finite ? GBT_OK : gbti_refuse_for(x, NULL, GBTI_CAN_ALL, "it has scores that are not finite");
 }
 
-static gbt_status write_parts(sql_writer *w) {
+static gbt_status write_parts(gbti_sql_writer *w) {
   const gbti_outgoing *x = w->x;
   uint32_t most;
   int64_t n_used;
@@ -505,16 +408,18 @@ static gbt_status write_parts(sql_writer *w) {
                            (long long)(n_used + (n_steps + 2) * x->n_outputs), MOST_COLUMNS);
   put_head(w);
   put_rows(w);
+  if (w->before > 0) put_positions(w);
   for (int64_t step = 1; step <= n_steps; step++) put_step(w, step, n_steps);
   if (gbti_sums_at_end(x)) put_ends(w, n_steps);
-  put_result(w, n_steps + gbti_sums_at_end(x));
+  put_result(w, w->before + n_steps + gbti_sums_at_end(x));
   return GBT_OK;
 }
 
 gbt_status gbti_write_sql(gbti_outgoing *x, gbti_file *out) {
-  sql_writer w = {.x = x, .out = out};
+  gbti_sql_writer w = {.x = x, .out = out};
   gbt_status status;
   GBT_TRY_GOTO(gbt_mem_zeros(&x->mem, (size_t)x->schema->n_columns, 1, &w.used, x->err), done);
+  GBT_TRY_GOTO(gbt_mem_zeros(&x->mem, (size_t)x->schema->n_columns, 1, &w.bins, x->err), done);
   GBT_TRY_GOTO(write_parts(&w), done);
   if (x->link == GBTI_LINK_SORTED)
     gbti_tell(x, "the query gives the scores of the levels as they are: predict() sorts those of a row");
@@ -522,6 +427,7 @@ gbt_status gbti_write_sql(gbti_outgoing *x, gbti_file *out) {
     gbti_tell(x, "the query gives raw scores only: it has too many classes for probabilities");
 done:
   gbt_mem_free(&x->mem, w.used);
+  gbt_mem_free(&x->mem, w.bins);
   gbt_mem_free(&x->mem, w.size);
   return status;
 }

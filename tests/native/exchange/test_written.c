@@ -94,11 +94,11 @@ static void check_linear(uint8_t *bytes, size_t n_bytes, const char *const *form
 }
 
 static void linear_leaves(void) {
-  static const char *const of_bins[] = {"c", "json", NULL};
+  static const char *const of_bins[] = {"c", "json", "sql", NULL};
   static const char *const of_numbers[] = {"c", "json", "sql", "lightgbm", NULL};
   size_t n_bytes;
   uint8_t *bytes = model_seed_linear(&n_bytes);
-  check_linear(bytes, n_bytes, of_bins, "linear leaves; use \"c\" or \"json\" instead");
+  check_linear(bytes, n_bytes, of_bins, "linear leaves; use \"c\", \"json\" or \"sql\" instead");
   bytes = model_seed_numbers(&n_bytes);
   check_linear(bytes, n_bytes, of_numbers,
                "linear leaves of LightGBM (`linear_tree`); use \"c\", \"json\", \"sql\" or \"lightgbm\" instead");
