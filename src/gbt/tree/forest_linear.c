@@ -105,16 +105,16 @@ gbt_status gbti_forest_match_grids(const gbt_forest *forest, const gbt_linear_vi
   if (forest->linear == NULL)
     return gbt_fail_on(err, GBT_E_ARG, "leaf_model",
                        "the initial model has linear leaves; set `leaf_model = \"linear\"`");
-  const int numbers = forest->linear->n_grids > 0 && forest->linear->n_values == 0;
-  if (gbt_linear_of_numbers(from) != numbers)
+  const gbt_forest_view own = gbt_forest_view_of(forest);
+  if (gbt_linear_of_numbers(from) != gbt_linear_of_numbers(&own.linear))
     return gbt_fail_on(err, GBT_E_ARG, "leaf_model",
                        "linear leaves of an imported model read numbers, and those of gbt read bins, so both cannot be "
                        "in one model; predict with each of the models");
   GBT_TRY(gbt_mem_array(&forest->mem, from->n_grids, sizeof **map, map, err));
   for (uint32_t g = 0; g < from->n_grids; g++) {
-    const int32_t own = gbt_forest_grid_of(forest, from->grid[g].feat);
-    if (own >= 0 && same_grid(forest->linear, (uint32_t)own, from, g)) {
-      (*map)[g] = (uint32_t)own;
+    const int32_t its = gbt_forest_grid_of(forest, from->grid[g].feat);
+    if (its >= 0 && same_grid(forest->linear, (uint32_t)its, from, g)) {
+      (*map)[g] = (uint32_t)its;
       continue;
     }
     gbt_mem_free(&forest->mem, *map);
