@@ -31,8 +31,9 @@
 #' The text files that `lgb.save()` writes, or a model in the R session (`lgb.Booster`).
 #' - Linear leaves (`linear_tree`) read the numbers of their columns, without bounds, where those of gbt
 #'   (`leaf_model = "linear"`) read bins. A row in which one of the leaf's numbers is missing gets a constant. Such a
-#'   model predicts, is drawn, saved and written as C, JSON, SQL or LightGBM's text. Contributions are an error: they
-#'   need the means of the columns, which the file does not have. So is `linear_tree` with `zero_as_missing`.
+#'   model predicts, is drawn, saved and written as C, JSON, SQL or LightGBM's text. Contributions need a `background`:
+#'   those by cover need means of the columns, which the file does not have, and are an error. So is `linear_tree` with
+#'   `zero_as_missing`.
 #' - Missing values are treated as in LightGBM: in a column that had none in training they are zeros, and with
 #'   `zero_as_missing` zeros are missing values.
 #' - A forest (`boosting = "rf"`) predicts the mean of its trees, also as `"link"`, where LightGBM's raw score is their

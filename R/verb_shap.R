@@ -113,7 +113,9 @@ flat_contributions <- function(out) {
 #' times distance from the mean for each column, as in a linear model (Lundberg and Lee 2017, Linear SHAP), unless the
 #' leaf's range cuts it. With a `background` unknown columns have the values of the background row in leaves as well. A
 #' known column that is missing makes the leaf its constant, as in predictions. With linear leaves each row is compared
-#' with each background row, so time grows with their product; a few hundred background rows do.
+#' with each background row, so time grows with their product; a few hundred background rows do. Linear leaves that
+#' [gbt_import()] read from LightGBM have no means, so they need a `background`; where a column is infinite, in a row or
+#' in the background, their contributions may be infinite or `NaN`.
 #'
 #' Devices leave such models to the CPU, with a message.
 #'

@@ -1,21 +1,7 @@
 # Models of other programs: imported/ has small ones with rows and raw scores, made by tests/format/make_imported.py.
 # Rows of numbers are a matrix, those with texts a data frame.
 
-imported_case <- function(file) {
-  m <- gbt_import(test_path("imported", file))
-  rows <- utils::read.csv(test_path("imported", sub("\\..*$", ".csv", file)), colClasses = "character", na.strings = "")
-  numbers <- function(prefix) {
-    v <- vapply(rows[startsWith(names(rows), prefix)], as.numeric, numeric(nrow(rows)))
-    unname(matrix(v, nrow(rows)))
-  }
-  texts <- startsWith(names(rows), "c")
-  x <- if (any(texts)) imported_rows(m, file) else numbers("x")
-  list(model = m, x = x, scores = numbers("s"))
-}
-
 imported_files <- function() list.files(test_path("imported"), "\\.(json|ubj|txt)$")
-
-link_of <- function(model, x, ...) matrix(as.double(predict(model, x, type = "link", ..., threads = 1)), nrow(x))
 
 # In R alone: the nodes as as.data.frame() shows them, and the sums as the model's rule has them.
 naive_float_sums <- function(model, x, base) {
@@ -121,79 +107,6 @@ test_that("zeros are missing where LightGBM took them so, numbers are zero where
   expect_identical(predict(m, replace(x, !is.na(x) & abs(x) <= 1.0000000180025095e-35, NA)), predict(m, x))
   m <- gbt_import(test_path("imported", "lgb_none_missing.txt"))
   expect_identical(predict(m, replace(x, is.na(x), 0)), predict(m, x))
-})
-
-# In R alone: nodes, and linear leaves by their numbers, added in the order of the file.
-naive_linear_sums <- function(model, x) {
-  nodes <- as.data.frame(model)
-  leaf <- function(its, row) {
-    at <- 0L
-    repeat {
-      node <- its[its$node == at, ]
-      if (is.na(node$left)) break
-      v <- row[[match(node$feature, model$feature_names)]]
-      at <- if (is.na(v)) node$missing else if (v <= node$threshold) node$left else node$right
-    }
-    slopes <- node$slopes[[1L]]
-    used <- row[match(names(slopes), model$feature_names)]
-    if (is.null(slopes) || anyNA(used)) return(node$value)
-    Reduce(`+`, slopes * used, node$intercept)
-  }
-  Reduce(`+`, lapply(split(nodes, nodes$tree), function(its) apply(x, 1L, function(row) leaf(its, row))), 0)
-}
-
-test_that("linear leaves of LightGBM read numbers: those of a naive twin, printed, drawn, saved and written again", {
-  its <- imported_case("lgb_linear.txt")
-  m <- its$model
-  x <- its$x
-  nodes <- as.data.frame(m)
-  expect_gt(max(lengths(unclass(nodes$slopes))), 1)
-  expect_true(all(is.na(nodes$low) | nodes$low == -Inf & nodes$high == Inf))
-  expect_identical(naive_linear_sums(m, x), its$scores[, 1])
-  expect_identical(naive_linear_sums(m[1:2], x), link_of(m, x, trees = 2)[, 1])
-  offset <- seq_len(nrow(x)) / 3
-  expect_equal(link_of(m, x, offset = offset)[, 1], its$scores[, 1] + offset)
-  expect_identical(matrix(gbt_predictor(m)(x), nrow(x)), its$scores)
-  expect_output(print(gbt_tree(m, 2)), "linear")
-  expect_no_error(drawn(plot(m)))
-  expect_s3_class(gbt_partial(m, x[1:8, ], columns = "a", threads = 1), "gbt_partial")
-  file <- withr::local_tempfile(fileext = ".txt")
-  gbt_export(m, file)
-  expect_identical(link_of(gbt_import(file), x), its$scores)
-  expect_identical(as.data.frame(gbt_import(file)), nodes)
-  expect_error(predict(m, x, type = "contrib"), "contributions of linear leaves need the means",
-               class = "gbt_error_unsupported")
-  colnames(x) <- m$feature_names
-  expect_error(predict(m, gbt_data(x[1:8, ], 1:8)), "give the rows themselves|not a cut", class = "gbt_error")
-})
-
-test_that("linear leaves of damaged files are errors", {
-  text <- readChar(test_path("imported", "lgb_linear.txt"), 1e6, useBytes = TRUE)
-  change <- function(from, to) {
-    expect_true(grepl(from, text))
-    gbt_import(charToRaw(sub(from, to, text)))
-  }
-  fault <- function(from, to, what) expect_error(change(from, to), what, class = "gbt_error_format")
-  fault("num_features=2 2", "num_features=2 200000000", "`num_features` has an unexpected value")
-  fault("num_features=2 2", "num_features=2 -1", "`num_features` has an unexpected value")
-  fault("num_features=2 2", "num_features=2 1", "`leaf_features` has an unexpected value")
-  fault("num_features=2 2", "num_features=2 0.5", "`num_features` has an unexpected value")
-  fault("num_features=2 2", "num_features=2", "`num_features` has an unexpected value")
-  fault("leaf_features=0 2", "leaf_features=0 4", "`leaf_features` has an unexpected value")
-  fault("leaf_features=0 2", "leaf_features=0 -1", "`leaf_features` has an unexpected value")
-  fault("leaf_coeff=-?[0-9]", "leaf_coeff=inf 1", "`leaf_coeff` has an unexpected value")
-  fault("leaf_coeff=[^ ]+", "leaf_coeff=inf", "the slope of a linear leaf is not finite")
-  fault("leaf_coeff=[^ ]+", "leaf_coeff=nan", "`leaf_coeff` has an unexpected value")
-  fault("(num_features=2[^\n]*\n)leaf_features=[^\n]*\n", "\\1", "`num_features` has an unexpected value")
-  fault("leaf_const=[^\n]*\nnum_features=2", "num_features=2", "`leaf_const` has an unexpected value")
-  fault("leaf_const=[^ ]+", "leaf_const=inf", "not finite")
-  fault("is_linear=1", "is_linear=2", "`is_linear`")
-  other <- sub("leaf_features=0 2", "leaf_features=0 1", text)
-  expect_no_error(gbt_import(charToRaw(other)))
-  other <- sub("feature_infos=\\S+ \\S+", "feature_infos=[0:1] 0:1", other)
-  expect_error(gbt_import(charToRaw(other)), "linear in a column of categories", class = "gbt_error_format")
-  zeros <- gsub("decision_type=[^\n]*", "decision_type=6 6 6 6 6", text)
-  expect_error(gbt_import(charToRaw(zeros)), "`linear_tree` with `zero_as_missing`", class = "gbt_error_unsupported")
 })
 
 test_that("scores that are scaled or means are those of a naive twin, and so are contributions", {

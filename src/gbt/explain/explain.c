@@ -217,10 +217,10 @@ gbt_status gbt_explain(gbt_ctx *ctx, const gbt_forest_view *forest, const gbt_bi
                        const gbt_explain_spec *spec, const double *offset, double *out, gbt_error *err) {
   gbt_forest_view trees = *forest;
   double *none;
-  if (gbt_linear_of_numbers(&forest->linear))
+  if (gbt_linear_of_numbers(&forest->linear) && spec->background == NULL)
     return gbt_fail_on(err, GBT_E_UNSUPPORTED, "leaf_model",
-                       "contributions of linear leaves need the means of their columns, which the other program's file "
-                       "does not have; permutation importance and partial dependence need only predictions");
+                       "contributions of linear leaves by cover need the means of their columns, which the other "
+                       "program's file does not have; compare with rows instead (`background`)");
   if (forest->sums.rule != GBT_SUM_SCALED && forest->sums.rule != GBT_SUM_MEAN)
     return explain_plain(ctx, forest, binding, spec, offset, out, err);
   GBT_TRY(gbt_mem_zeros(&ctx->mem, (size_t)forest->n_outputs, sizeof *none, &none, err));

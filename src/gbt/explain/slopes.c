@@ -1,68 +1,18 @@
 /* Linear leaves (tree/linear.h) in contributions: slopes.h says what they are worth. For each leaf that is linear the
  * path to it, player by player, then blocks of rows. Trees are added in their order and rows are apart, so neither
  * threads nor blocks show. */
-#include "slopes.h"
-
 #include <string.h>
 
+#include "../base/bits.h"
 #include "../data/job.h"
 #include "quadrature.h"
+#include "slopes_impl.h"
 
-enum { MOST = GBT_LINEAR_MOST, SUBSETS = 1 << GBT_LINEAR_MOST };
-
-/* A split on the way to a leaf. */
-typedef struct slope_step {
-  uint32_t node;
-  int32_t slot; /* of its player */
-  uint8_t side; /* 0: the way goes left */
-} slope_step;
-
-typedef struct slope_leaf {
-  uint64_t tree;
-  uint32_t leaf; /* its number among the linear ones */
-  int32_t n;     /* players: first those of its terms, `inner` of them, then others on the way */
-  int32_t inner;
-  int32_t slot[MOST]; /* by term: of its player */
-  uint32_t n_steps;
-  size_t step, player; /* the first ones */
-  size_t back;         /* with a background: words, by player */
-  double constant;     /* what the leaf adds where it is not linear */
-  double base;         /* with a background: what its rows have above that, on average over all of them */
-} slope_leaf;
-
-/* A thread's numbers. */
-typedef struct slope_work {
-  uint64_t *pass;            /* by player of a leaf: a bit for each row of a block */
-  uint8_t *passes;           /* of a row */
-  int32_t *x;                /* by grid: of the rows of a block */
-  double *acc;               /* by player, and pair: of a row */
-  double *f;                 /* by player: its factor at a point */
-  int32_t *row_only, *back_only; /* players: see slope_sides */
-  int32_t free[MOST];        /* likewise */
-  double value[SUBSETS];     /* see fill_values */
-} slope_work;
-
-typedef struct slope_run {
-  gbti_explain_run *run;
-  const gbt_linear_view *linear;
-  slope_leaf *leaf;
-  slope_step *step;
-  int32_t *player;
-  double *share;  /* by player of a leaf: of the cover, how much passes */
-  uint64_t *back; /* by leaf, player and word: which rows of the background pass */
-  int32_t *back_x; /* by grid: of the background's rows */
-  size_t n_leaves, n_steps, n_players, n_back, cap_leaves, cap_steps, cap_players, cap_shares;
-  size_t words;                  /* of the background's rows */
-  uint32_t *parent;              /* by node of a tree */
-  int32_t *number, most_players; /* by player: its slot, or -1; of a leaf */
-  double *point, *weight;        /* by cover: of quadratures */
-  size_t *first;                 /* by number of points: 1 + the first one; 0: no leaf has so many */
-  slope_work *work;
-} slope_run;
+enum { MOST = GBT_LINEAR_MOST };
 
 /* ---- the ways to the leaves ---- */
 
-static gbt_status add_player(slope_run *s, slope_leaf *leaf, int32_t player, int32_t *slot, gbt_error *err) {
+static gbt_status add_player(gbti_slope_run *s, gbti_slope_leaf *leaf, int32_t player, int32_t *slot, gbt_error *err) {
   const gbt_mem *mem = &s->run->ctx->mem;
   *slot = s->number[player];
   if (*slot >= 0) return GBT_OK;
@@ -74,22 +24,25 @@ static gbt_status add_player(slope_run *s, slope_leaf *leaf, int32_t player, int
   return GBT_OK;
 }
 
-static gbt_status add_leaf(slope_run *s, uint64_t t, uint32_t node, uint32_t number, gbt_error *err) {
+static gbt_status add_leaf(gbti_slope_run *s, uint64_t t, uint32_t node, uint32_t number, gbt_error *err) {
   const gbt_forest_view *forest = s->run->forest;
   const gbt_tree *tree = &forest->trees[t];
   const gbt_node *nodes = forest->nodes + tree->node_beg;
   const gbt_linear_leaf *its = &s->linear->leaf[number];
   const int32_t *player = s->run->spec->player;
-  slope_leaf leaf = {.tree = t, .leaf = number, .step = s->n_steps, .player = s->n_players, .back = s->n_back};
+  gbti_slope_leaf leaf = {.tree = t, .leaf = number, .step = s->n_steps, .player = s->n_players, .back = s->n_back};
+  leaf.slot = s->n_slots;
+  if (its->n_terms > s->most_terms) s->most_terms = its->n_terms;
   leaf.constant = nodes[node].arg.value;
   for (uint32_t k = 0; k < its->n_terms; k++) {
     const gbt_linear_grid *grid = &s->linear->grid[s->linear->term[its->term_beg + k].grid];
-    GBT_TRY(add_player(s, &leaf, player[grid->feat], &leaf.slot[k], err));
+    GBT_TRY(gbt_mem_grow(&s->run->ctx->mem, &s->slot, &s->cap_slots, s->n_slots + 1, sizeof *s->slot, err));
+    GBT_TRY(add_player(s, &leaf, player[grid->feat], &s->slot[s->n_slots++], err));
   }
   leaf.inner = leaf.n;
   for (uint32_t i = node; i != 0; i = s->parent[i]) {
     const uint32_t at = s->parent[i];
-    slope_step step = {.node = at, .side = i != nodes[at].left};
+    gbti_slope_step step = {.node = at, .side = i != nodes[at].left};
     GBT_TRY(add_player(s, &leaf, player[nodes[at].feat & GBT_NODE_FEATURE], &step.slot, err));
     GBT_TRY(gbt_mem_grow(&s->run->ctx->mem, &s->step, &s->cap_steps, s->n_steps + 1, sizeof *s->step, err));
     s->step[s->n_steps++] = step;
@@ -108,30 +61,35 @@ static gbt_status add_leaf(slope_run *s, uint64_t t, uint32_t node, uint32_t num
 /* ---- where rows go ---- */
 
 /* Which of 64 rows go left at the splits on the way to the leaf; x: by feature that trees use, `stride` apart. */
-static void pass_block(const slope_run *s, const slope_leaf *leaf, const double *x, size_t stride, uint64_t *pass) {
+static void pass_block(const gbti_slope_run *s, const gbti_slope_leaf *leaf, const double *x, size_t stride,
+                       uint64_t *pass) {
   const gbti_explain_run *run = s->run;
   const gbt_node *nodes = run->forest->nodes + run->forest->trees[leaf->tree].node_beg;
   for (int32_t i = 0; i < leaf->n; i++) pass[i] = ~(uint64_t)0;
   for (uint32_t k = 0; k < leaf->n_steps; k++) {
-    const slope_step *step = &s->step[leaf->step + k];
+    const gbti_slope_step *step = &s->step[leaf->step + k];
     const double *its = x + (size_t)run->slot[nodes[step->node].feat & GBT_NODE_FEATURE] * stride;
     uint64_t missing = 0;
     for (int r = 0; r < GBTI_ROWS; r++) missing |= (uint64_t)(its[r] != its[r]) << r;
     const uint64_t left = gbti_goes_left(run, leaf->tree, step->node, its, missing);
     pass[step->slot] &= step->side ? ~left : left;
   }
+  if (s->numbers) gbti_slope_numbers(s, leaf, x, stride, pass);
 }
 
-/* X of 64 rows, grid by grid. */
-static void read_x(const slope_run *s, const double *x, size_t stride, int32_t *to, size_t to_stride) {
+/* X of 64 rows, or their numbers, grid by grid. */
+static void read_x(const gbti_slope_run *s, const double *x, size_t stride, double *to, size_t to_stride) {
   for (uint32_t g = 0; g < s->linear->n_grids; g++) {
     const double *its = x + (size_t)s->run->slot[s->linear->grid[g].feat] * stride;
-    for (size_t r = 0; r < GBTI_ROWS; r++) to[g * to_stride + r] = gbt_linear_x(s->linear, g, its[r]);
+    for (size_t r = 0; r < GBTI_ROWS; r++) {
+      const int32_t at = s->numbers ? 0 : gbt_linear_x(s->linear, g, its[r]);
+      to[g * to_stride + r] = s->numbers ? its[r] : at == GBT_LINEAR_MISSING ? gbt_nan() : (double)at;
+    }
   }
 }
 
 static void back_x_task(void *arg, int64_t word, int thread) {
-  const slope_run *s = arg;
+  const gbti_slope_run *s = arg;
   const size_t stride = s->words * GBTI_ROWS, at = (size_t)word * GBTI_ROWS;
   (void)thread;
   read_x(s, s->run->back + at, stride, s->back_x + at, stride);
@@ -140,30 +98,30 @@ static void back_x_task(void *arg, int64_t word, int thread) {
 /* ---- what a leaf is worth ---- */
 
 /* What the leaf adds to its constant when a set of players of terms have the row's X, and the others the X of `other`.
- * x, other: by term; gone: a bit for each term whose `other` is missing. */
-static double value_of(const slope_run *s, const slope_leaf *leaf, const int32_t *x, const double *other,
-                       uint32_t gone, uint32_t set) {
+ * x, other: by term. */
+static double value_of(const gbti_slope_run *s, const gbti_slope_leaf *leaf, const double *x, const double *other,
+                       uint32_t set) {
   const gbt_linear_leaf *its = &s->linear->leaf[leaf->leaf];
   const gbt_linear_term *term = s->linear->term + its->term_beg;
+  const int32_t *slot = s->slot + leaf->slot;
   double sum = its->start;
-  uint32_t missing = 0;
+  int missing = 0;
   for (uint32_t k = 0; k < its->n_terms; k++) {
-    const uint32_t known = set >> leaf->slot[k] & 1u;
-    missing |= known ? (uint32_t)(x[k] == GBT_LINEAR_MISSING) : gone >> k & 1u;
-    sum += term[k].slope * (known ? (double)x[k] : other[k]);
+    const double at = set >> slot[k] & 1u ? x[k] : other[k];
+    missing |= at != at;
+    sum += term[k].slope * at;
   }
   return missing ? 0.0 : gbt_linear_clip(its, sum) - leaf->constant;
 }
 
 /* Of all sets. */
-static void fill_values(const slope_run *s, const slope_leaf *leaf, const int32_t *x, const double *other,
-                        uint32_t gone, double *value) {
-  for (uint32_t set = 0; set < 1u << leaf->inner; set++) value[set] = value_of(s, leaf, x, other, gone, set);
+static void fill_values(const gbti_slope_run *s, const gbti_slope_leaf *leaf, gbti_slope_work *w) {
+  for (uint32_t set = 0; set < 1u << leaf->inner; set++) w->value[set] = value_of(s, leaf, w->own, w->other, set);
 }
 
 /* The sum over all sets of their values, each times on[i] of its members i and off[i] of the others. */
 static double contract(const double *value, int32_t n, const double *on, const double *off) {
-  double room[SUBSETS];
+  double room[GBTI_SLOPE_SETS];
   memcpy(room, value, sizeof *room << n);
   for (int32_t i = n; i-- > 0;)
     for (uint32_t set = 0; set < 1u << i; set++) room[set] = room[set] * off[i] + room[set + (1u << i)] * on[i];
@@ -179,7 +137,7 @@ typedef struct slope_point {
 } slope_point;
 
 /* The derivative by the players a and b of the terms, or by one, or none: -1. */
-static double derived(const slope_leaf *leaf, const slope_point *p, const double *value, int32_t a, int32_t b) {
+static double derived(const gbti_slope_leaf *leaf, const slope_point *p, const double *value, int32_t a, int32_t b) {
   double on[MOST], off[MOST];
   for (int32_t i = 0; i < leaf->inner; i++) {
     const int one = i == a || i == b;
@@ -190,7 +148,7 @@ static double derived(const slope_leaf *leaf, const slope_point *p, const double
 }
 
 /* The product of the factors of players that are not of terms, but a and b. */
-static double others_of(const slope_leaf *leaf, const slope_work *w, int32_t a, int32_t b) {
+static double others_of(const gbti_slope_leaf *leaf, const gbti_slope_work *w, int32_t a, int32_t b) {
   double product = 1.0;
   for (int32_t i = leaf->inner; i < leaf->n; i++)
     if (i != a && i != b) product *= w->f[i];
@@ -198,7 +156,7 @@ static double others_of(const slope_leaf *leaf, const slope_work *w, int32_t a, 
 }
 
 /* 1: to be stopped. */
-static int add_point(const slope_run *s, const slope_leaf *leaf, const slope_point *p, slope_work *w,
+static int add_point(const gbti_slope_run *s, const gbti_slope_leaf *leaf, const slope_point *p, gbti_slope_work *w,
                      gbti_pace *pace) {
   const int64_t steps = ((int64_t)2 << leaf->inner) + leaf->n;
   const double whole = derived(leaf, p, w->value, -1, -1);
@@ -220,7 +178,7 @@ static int add_point(const slope_run *s, const slope_leaf *leaf, const slope_poi
 }
 
 /* By cover: passes, by player. 1: to be stopped. */
-static int play_cover(const slope_run *s, const slope_leaf *leaf, const uint8_t *passes, slope_work *w,
+static int play_cover(const gbti_slope_run *s, const gbti_slope_leaf *leaf, const uint8_t *passes, gbti_slope_work *w,
                       gbti_pace *pace) {
   const size_t n_points = ((size_t)leaf->n + 1) / 2, first = s->first[n_points] - 1;
   slope_point p = {.passes = passes, .z = s->share + leaf->player};
@@ -238,14 +196,8 @@ static int play_cover(const slope_run *s, const slope_leaf *leaf, const uint8_t 
   return 0;
 }
 
-/* Numbers of players that only the row passes, only the row of the background, and both where the leaf is linear in
- * their columns. */
-typedef struct slope_sides {
-  uint32_t n_row_only, n_back_only, n_free, known; /* known: bits of players of terms that only the row passes */
-} slope_sides;
-
-static void add_pairs(const slope_run *s, const slope_leaf *leaf, const slope_sides *n, uint32_t set, uint32_t t,
-                      double e, slope_work *w) {
+static void add_pairs(const gbti_slope_run *s, const gbti_slope_leaf *leaf, const gbti_slope_sides *n, uint32_t set,
+                      uint32_t t, double e, gbti_slope_work *w) {
   const double *beta = s->run->beta;
   const size_t n_players = (size_t)leaf->n;
   const uint32_t a = n->n_row_only, b = n->n_back_only, f = n->n_free;
@@ -274,7 +226,8 @@ static void add_pairs(const slope_run *s, const slope_leaf *leaf, const slope_si
 }
 
 /* Compared with a row of the background: see shares.h. A set of players of terms that both pass is known as well. */
-static void play_back(const slope_run *s, const slope_leaf *leaf, const slope_sides *n, slope_work *w) {
+static void play_back(const gbti_slope_run *s, const gbti_slope_leaf *leaf, const gbti_slope_sides *n,
+                      gbti_slope_work *w) {
   const double *beta = s->run->beta;
   const uint32_t a = n->n_row_only, b = n->n_back_only, f = n->n_free;
   double gained = 0.0, lost = 0.0;
@@ -300,37 +253,26 @@ static void play_back(const slope_run *s, const slope_leaf *leaf, const slope_si
 
 /* ---- rows ---- */
 
-/* X by term of a row; of the background likewise, and which are missing. */
-static void take_x(const slope_run *s, const slope_leaf *leaf, const int32_t *x, size_t stride, size_t row,
-                   int32_t *to) {
+/* By term: what a row has in its grid. */
+static void take_x(const gbti_slope_run *s, const gbti_slope_leaf *leaf, const double *x, size_t stride, size_t row,
+                   double *to) {
   const gbt_linear_leaf *its = &s->linear->leaf[leaf->leaf];
   for (uint32_t k = 0; k < its->n_terms; k++)
     to[k] = x[(size_t)s->linear->term[its->term_beg + k].grid * stride + row];
 }
 
-static uint32_t other_of(const slope_run *s, const slope_leaf *leaf, size_t row, double *other) {
-  int32_t x[MOST];
-  uint32_t gone = 0;
-  take_x(s, leaf, s->back_x, s->words * GBTI_ROWS, row, x);
-  for (uint32_t k = 0; k < s->linear->leaf[leaf->leaf].n_terms; k++) {
-    gone |= (uint32_t)(x[k] == GBT_LINEAR_MISSING) << k;
-    other[k] = (double)x[k];
-  }
-  return gone;
-}
-
 /* Rows of the background in a word. */
-static uint64_t rows_in(const slope_run *s, size_t word) {
+static uint64_t rows_in(const gbti_slope_run *s, size_t word) {
   const int64_t left = s->run->n_back - (int64_t)word * GBTI_ROWS;
   return left >= GBTI_ROWS ? ~(uint64_t)0 : ((uint64_t)1 << left) - 1;
 }
 
 /* 1: to be stopped. */
-static int compare(const slope_run *s, const slope_leaf *leaf, const uint8_t *passes, const int32_t *x, slope_work *w,
-                   gbti_pace *pace) {
+static int compare(const gbti_slope_run *s, const gbti_slope_leaf *leaf, gbti_slope_work *w, gbti_pace *pace) {
   const uint64_t *back = s->back + leaf->back;
-  const int64_t n = leaf->n, steps = (((int64_t)8 << leaf->inner) + n) * (s->run->spec->interactions ? n : 1);
-  double other[MOST];
+  const uint8_t *passes = w->passes;
+  const int64_t n = leaf->n, of_leaf = s->numbers ? (int64_t)s->linear->leaf[leaf->leaf].n_terms : 8 << leaf->inner;
+  const int64_t steps = (of_leaf + n) * (s->run->spec->interactions ? n : 1);
   for (size_t word = 0; word < s->words; word++) {
     uint64_t rows = rows_in(s, word);
     for (int32_t i = 0; i < leaf->n; i++)
@@ -338,26 +280,31 @@ static int compare(const slope_run *s, const slope_leaf *leaf, const uint8_t *pa
     if (gbti_stopped(pace, n + gbti_count_bits(rows) * steps)) return 1;
     for (; rows != 0; rows &= rows - 1) {
       const int32_t r = gbti_lowest(rows);
-      slope_sides of = {0, 0, 0, 0};
+      gbti_slope_sides of = {0, 0, 0, 0};
       for (int32_t i = 0; i < leaf->n; i++) {
-        const int also = (int)(back[(size_t)i * s->words + word] >> r & 1u);
+        w->also[i] = (uint8_t)(back[(size_t)i * s->words + word] >> r & 1u);
         if (!passes[i]) {
           w->back_only[of.n_back_only++] = i;
-        } else if (!also) {
+        } else if (!w->also[i]) {
           w->row_only[of.n_row_only++] = i;
-          if (i < leaf->inner) of.known |= 1u << i;
+          if (i < leaf->inner && !s->numbers) of.known |= 1u << i;
         } else if (i < leaf->inner) {
           w->free[of.n_free++] = i;
         }
       }
-      fill_values(s, leaf, x, other, other_of(s, leaf, word * GBTI_ROWS + (size_t)r, other), w->value);
+      take_x(s, leaf, s->back_x, s->words * GBTI_ROWS, word * GBTI_ROWS + (size_t)r, w->other);
+      if (s->numbers) {
+        gbti_play_numbers(s, leaf, &of, w);
+        continue;
+      }
+      fill_values(s, leaf, w);
       play_back(s, leaf, &of, w);
     }
   }
   return 0;
 }
 
-static void add_row(const slope_run *s, const slope_leaf *leaf, int64_t row, const double *acc) {
+static void add_row(const gbti_slope_run *s, const gbti_slope_leaf *leaf, int64_t row, const double *acc) {
   const gbti_explain_run *run = s->run;
   const int32_t output = gbti_first_output(run->forest, leaf->tree);
   const double part = run->n_back > 0 ? (double)run->n_back : 1.0;
@@ -373,12 +320,10 @@ static void add_row(const slope_run *s, const slope_leaf *leaf, int64_t row, con
 }
 
 /* A row of a block, whose bits at the leaf are in w->pass, and whose first row is `row`. 1: to be stopped. */
-static int play_row(const slope_run *s, const slope_leaf *leaf, int64_t row, int32_t r, slope_work *w,
+static int play_row(const gbti_slope_run *s, const gbti_slope_leaf *leaf, int64_t row, int32_t r, gbti_slope_work *w,
                     gbti_pace *pace) {
   const gbt_linear_leaf *its = &s->linear->leaf[leaf->leaf];
   const size_t n = (size_t)leaf->n, n_items = s->run->spec->interactions ? n + n * (n - 1) / 2 : n;
-  int32_t x[MOST];
-  double mean[MOST];
   int any = 0;
   for (int32_t i = 0; i < leaf->n; i++) {
     w->passes[i] = (uint8_t)(w->pass[i] >> r & 1u);
@@ -386,30 +331,30 @@ static int play_row(const slope_run *s, const slope_leaf *leaf, int64_t row, int
   }
   if (!any && s->run->n_back == 0) return 0;
   memset(w->acc, 0, n_items * sizeof *w->acc);
-  take_x(s, leaf, w->x, GBTI_ROWS, (size_t)r, x);
+  take_x(s, leaf, w->x, GBTI_ROWS, (size_t)r, w->own);
   if (s->run->n_back > 0) {
-    if (compare(s, leaf, w->passes, x, w, pace)) return 1;
+    if (compare(s, leaf, w, pace)) return 1;
     add_row(s, leaf, row + r, w->acc);
     return 0;
   }
-  for (uint32_t k = 0; k < its->n_terms; k++) mean[k] = gbt_linear_mean(&s->linear->term[its->term_beg + k]);
-  fill_values(s, leaf, x, mean, 0, w->value);
+  for (uint32_t k = 0; k < its->n_terms; k++) w->other[k] = gbt_linear_mean(&s->linear->term[its->term_beg + k]);
+  fill_values(s, leaf, w);
   if (play_cover(s, leaf, w->passes, w, pace)) return 1;
   add_row(s, leaf, row + r, w->acc);
   return 0;
 }
 
 static void block_task(void *arg, int64_t task, int thread) {
-  const slope_run *s = arg;
+  const gbti_slope_run *s = arg;
   gbti_explain_run *run = s->run;
   gbti_explain_work *w = &run->work[thread];
-  slope_work *own = &s->work[thread];
+  gbti_slope_work *own = &s->work[thread];
   const int64_t row = task * GBTI_ROWS;
   const int32_t n = (int32_t)(run->n_rows - row < GBTI_ROWS ? run->n_rows - row : GBTI_ROWS);
   gbti_read_block(run, row, n, w);
   read_x(s, w->x, GBTI_ROWS, own->x, GBTI_ROWS);
   for (size_t j = 0; j < s->n_leaves; j++) {
-    const slope_leaf *leaf = &s->leaf[j];
+    const gbti_slope_leaf *leaf = &s->leaf[j];
     const size_t base = (size_t)run->spec->n_players;
     pass_block(s, leaf, w->x, GBTI_ROWS, own->pass);
     for (int32_t r = 0; r < n; r++)
@@ -423,24 +368,23 @@ static void block_task(void *arg, int64_t task, int thread) {
 /* ---- the call ---- */
 
 /* Means of the leaf over the background's rows, as far as they differ from its constant. */
-static void back_mean(const slope_run *s, slope_leaf *leaf, int thread) {
-  double other[MOST], sum = 0.0;
-  const int32_t none[MOST] = {0};
+static void back_mean(const gbti_slope_run *s, gbti_slope_leaf *leaf, int thread) {
+  double *other = s->work[thread].other, sum = 0.0;
   for (size_t word = 0; word < s->words; word++) {
     if (word % 256 == 0 && gbti_job_stopped(s->run->job, thread)) return;
     uint64_t rows = rows_in(s, word);
     for (int32_t i = 0; i < leaf->n; i++) rows &= s->back[leaf->back + (size_t)i * s->words + word];
     for (; rows != 0; rows &= rows - 1) {
-      const uint32_t gone = other_of(s, leaf, word * GBTI_ROWS + (size_t)gbti_lowest(rows), other);
-      sum += value_of(s, leaf, none, other, gone, 0);
+      take_x(s, leaf, s->back_x, s->words * GBTI_ROWS, word * GBTI_ROWS + (size_t)gbti_lowest(rows), other);
+      sum += s->numbers ? gbti_slope_number(s, leaf, other) : value_of(s, leaf, other, other, 0);
     }
   }
   leaf->base = sum / (double)s->run->n_back;
 }
 
 static void back_task(void *arg, int64_t task, int thread) {
-  const slope_run *s = arg;
-  slope_leaf *leaf = &s->leaf[task];
+  const gbti_slope_run *s = arg;
+  gbti_slope_leaf *leaf = &s->leaf[task];
   uint64_t *pass = s->work[thread].pass;
   for (size_t word = 0; word < s->words; word++) {
     if (word % 256 == 0 && gbti_job_stopped(s->run->job, thread)) return;
@@ -450,11 +394,12 @@ static void back_task(void *arg, int64_t task, int thread) {
   back_mean(s, leaf, thread);
 }
 
-static void drop_work(slope_run *s) {
+static void drop_work(gbti_slope_run *s) {
   const gbt_mem *mem = &s->run->ctx->mem;
   for (int t = 0; s->work != NULL && t < s->run->ctx->n_threads; t++) {
-    slope_work *w = &s->work[t];
-    void *block[] = {w->pass, w->passes, w->x, w->acc, w->f, w->row_only, w->back_only};
+    gbti_slope_work *w = &s->work[t];
+    void *block[] = {w->pass, w->passes, w->also,     w->x,         w->own, w->other,
+                     w->acc,  w->f,      w->row_only, w->back_only, w->free};
     for (size_t i = 0; i < sizeof block / sizeof *block; i++) gbt_mem_free(mem, block[i]);
   }
   void *block[] = {s->work, s->point, s->weight, s->first, s->back};
@@ -466,7 +411,7 @@ static void drop_work(slope_run *s) {
 }
 
 /* The quadratures that the leaves that are listed have. */
-static gbt_status open_points(slope_run *s, gbt_error *err) {
+static gbt_status open_points(gbti_slope_run *s, gbt_error *err) {
   const gbt_mem *mem = &s->run->ctx->mem;
   const size_t most = ((size_t)s->most_players + 1) / 2;
   size_t n = 0;
@@ -485,26 +430,30 @@ static gbt_status open_points(slope_run *s, gbt_error *err) {
 }
 
 /* Room for the leaves that are listed. */
-static gbt_status open_work(slope_run *s, gbt_error *err) {
+static gbt_status open_work(gbti_slope_run *s, gbt_error *err) {
   const gbt_mem *mem = &s->run->ctx->mem;
   const size_t n = (size_t)s->most_players;
   const size_t n_items = s->run->spec->interactions ? n + n * (n - 1) / 2 : n;
   GBT_TRY(gbt_mem_zeros(mem, (size_t)s->run->ctx->n_threads, sizeof *s->work, &s->work, err));
   for (int t = 0; t < s->run->ctx->n_threads; t++) {
-    slope_work *w = &s->work[t];
+    gbti_slope_work *w = &s->work[t];
     GBT_TRY(gbt_mem_array(mem, n, sizeof *w->pass, &w->pass, err));
     GBT_TRY(gbt_mem_array(mem, n, 1, &w->passes, err));
+    GBT_TRY(gbt_mem_array(mem, n, 1, &w->also, err));
+    GBT_TRY(gbt_mem_array(mem, s->most_terms, sizeof *w->own, &w->own, err));
+    GBT_TRY(gbt_mem_array(mem, s->most_terms, sizeof *w->other, &w->other, err));
     GBT_TRY(gbt_mem_array(mem, (size_t)s->linear->n_grids, GBTI_ROWS * sizeof *w->x, &w->x, err));
     GBT_TRY(gbt_mem_array(mem, n_items, sizeof *w->acc, &w->acc, err));
     GBT_TRY(gbt_mem_array(mem, n, sizeof *w->f, &w->f, err));
     GBT_TRY(gbt_mem_array(mem, n, sizeof *w->row_only, &w->row_only, err));
     GBT_TRY(gbt_mem_array(mem, n, sizeof *w->back_only, &w->back_only, err));
+    GBT_TRY(gbt_mem_array(mem, n, sizeof *w->free, &w->free, err));
   }
   if (s->run->n_back > 0) return gbt_mem_array(mem, s->n_back, sizeof *s->back, &s->back, err);
   return open_points(s, err);
 }
 
-static gbt_status play_leaves(slope_run *s, gbt_error *err) {
+static gbt_status play_leaves(gbti_slope_run *s, gbt_error *err) {
   gbti_explain_run *run = s->run;
   const int64_t n_blocks = (run->n_rows + GBTI_ROWS - 1) / GBTI_ROWS;
   gbt_status status = open_work(s, err);
@@ -512,18 +461,19 @@ static gbt_status play_leaves(slope_run *s, gbt_error *err) {
   if (status == GBT_OK && run->n_back > 0) status = gbti_job_run(run->job, (int64_t)s->n_leaves, back_task, s, err);
   if (status == GBT_OK) status = gbti_job_run(run->job, n_blocks, block_task, s, err);
   drop_work(s);
-  s->n_leaves = s->n_steps = s->n_players = s->n_back = 0;
+  s->n_leaves = s->n_steps = s->n_players = s->n_slots = s->n_back = 0;
   s->most_players = 0;
+  s->most_terms = 0;
   return status;
 }
 
 /* Of the leaves that are listed. */
-static size_t bytes_of(const slope_run *s) {
+static size_t bytes_of(const gbti_slope_run *s) {
   return s->n_leaves * sizeof *s->leaf + s->n_steps * sizeof *s->step + s->n_back * sizeof *s->back +
-         s->n_players * (sizeof *s->player + sizeof *s->share);
+         s->n_players * (sizeof *s->player + sizeof *s->share) + s->n_slots * sizeof *s->slot;
 }
 
-static gbt_status play_tree(slope_run *s, uint64_t t, gbt_error *err) {
+static gbt_status play_tree(gbti_slope_run *s, uint64_t t, gbt_error *err) {
   const gbt_tree *tree = &s->run->forest->trees[t];
   const gbt_node *nodes = s->run->forest->nodes + tree->node_beg;
   const uint32_t *of = s->linear->of + tree->node_beg;
@@ -537,7 +487,7 @@ static gbt_status play_tree(slope_run *s, uint64_t t, gbt_error *err) {
   return GBT_OK;
 }
 
-static gbt_status open_run(slope_run *s, gbt_error *err) {
+static gbt_status open_run(gbti_slope_run *s, gbt_error *err) {
   const gbti_explain_run *run = s->run;
   const gbt_mem *mem = &run->ctx->mem;
   uint32_t most = 1;
@@ -553,7 +503,7 @@ static gbt_status open_run(slope_run *s, gbt_error *err) {
   return gbti_job_run(run->job, (int64_t)s->words, back_x_task, s, err);
 }
 
-static gbt_status play_trees(slope_run *s, gbt_error *err) {
+static gbt_status play_trees(gbti_slope_run *s, gbt_error *err) {
   const gbt_tree_range trees = s->run->spec->trees;
   GBT_TRY(open_run(s, err));
   for (uint64_t t = trees.beg; t < trees.end; t++) GBT_TRY(play_tree(s, t, err));
@@ -561,11 +511,12 @@ static gbt_status play_trees(slope_run *s, gbt_error *err) {
 }
 
 gbt_status gbti_explain_slopes(gbti_explain_run *run, gbt_error *err) {
-  slope_run s = {.run = run, .linear = &run->forest->linear};
+  gbti_slope_run s = {.run = run, .linear = &run->forest->linear};
+  s.numbers = gbt_linear_of_numbers(s.linear);
   if (s.linear->n_leaves == 0) return GBT_OK;
   const gbt_status status = play_trees(&s, err);
   drop_work(&s);
-  void *block[] = {s.leaf, s.step, s.player, s.share, s.back_x, s.parent, s.number};
+  void *block[] = {s.leaf, s.step, s.player, s.slot, s.share, s.back_x, s.parent, s.number};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) gbt_mem_free(&run->ctx->mem, block[i]);
   return status;
 }

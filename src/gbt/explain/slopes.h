@@ -6,6 +6,8 @@
  *                     its constant, which is its value at the means
  *   by a background   the numbers of a row of the background, on average over these
  *
+ * Leaves of numbers have no means, so there is a background: slopes_numbers.c has what they add.
+ *
  * A number that is missing, known or of the background, makes the leaf its constant, as in prediction. This is times
  * the product over the players on the way that step.h has, where players that the leaf is linear in have a say in both.
  * A sum over all sets of these players (2^GBT_LINEAR_MOST at most) is part of each point of the quadrature; against a

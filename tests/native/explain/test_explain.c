@@ -26,9 +26,13 @@ static double leaf_worth(const explain_scene *s, uint64_t i, uint32_t known, con
     const int32_t f = linear->grid[term->grid].feat;
     const double *row = known >> s->player[f] & 1u ? x : b;
     if (row != NULL && isnan(row[f])) return value;
+    if (gbt_linear_of_numbers(linear)) {
+      sum += term->slope * row[f];
+      continue;
+    }
     sum += term->slope * (row != NULL ? (double)gbt_linear_x(linear, term->grid, row[f]) : gbt_linear_mean(term));
   }
-  return fmin(fmax(sum, leaf->low), leaf->high);
+  return gbt_linear_of_numbers(linear) ? sum : fmin(fmax(sum, leaf->low), leaf->high);
 }
 
 /* What tree t is worth for output k when the players of `known` are those of row x; others: by cover, or row b's. */
@@ -158,7 +162,23 @@ static void as_all_sets_of_players(void) {
   }
 }
 
-/* Leaves of one to GBT_LINEAR_MOST terms; how many are ready at a time does not show, nor do threads. */
+/* How many leaves are ready at a time does not show, nor do threads; with or without a background, and pairs. */
+static void threads_do_not_show(const explain_scene *s, int by_background, int pairs) {
+  const gbt_explain_spec job = explain_scene_spec(s, by_background ? s->binding : NULL, pairs);
+  const size_t n = (size_t)s->table->table.n_rows * explain_scene_cells(s, pairs);
+  double *one = test_alloc(n * sizeof *one), *other = test_alloc(n * sizeof *other);
+  for (int threads = 1; threads <= 2; threads++) {
+    gbt_ctx ctx = test_ctx(NULL, threads);
+    CHECK_OK(explain_by(&ctx, s, &job, GBTI_PART_BYTES, threads == 1 ? GBTI_BATCH_BYTES : 1,
+                        threads == 1 ? one : other));
+    gbt_ctx_close(&ctx);
+  }
+  CHECK_EQ_BYTES(one, other, n * sizeof *one);
+  free(one);
+  free(other);
+}
+
+/* Leaves of one to GBT_LINEAR_MOST terms. */
 static void as_all_sets_where_leaves_are_linear(void) {
   test_rng rng = {77};
   uint64_t n_leaves = 0, n_full = 0;
@@ -170,24 +190,32 @@ static void as_all_sets_where_leaves_are_linear(void) {
     n_leaves += s.linear.n_leaves;
     for (uint64_t j = 0; j < s.linear.n_leaves; j++) n_full += s.linear.leaf[j].n_terms > 3;
     for (int way = 0; way < 4 && s.table->table.n_rows < 9; way++) against_twin(&s, way % 2, way / 2, GBTI_PART_BYTES);
-    for (int way = 0; way < 4; way++) {
-      const gbt_explain_spec job = explain_scene_spec(&s, way % 2 ? s.binding : NULL, way / 2);
-      const size_t n = (size_t)s.table->table.n_rows * explain_scene_cells(&s, way / 2);
-      double *one = test_alloc(n * sizeof *one), *other = test_alloc(n * sizeof *other);
-      for (int threads = 1; threads <= 2; threads++) {
-        gbt_ctx ctx = test_ctx(NULL, threads);
-        CHECK_OK(explain_by(&ctx, &s, &job, GBTI_PART_BYTES, threads == 1 ? GBTI_BATCH_BYTES : 1,
-                            threads == 1 ? one : other));
-        gbt_ctx_close(&ctx);
-      }
-      CHECK_EQ_BYTES(one, other, n * sizeof *one);
-      free(one);
-      free(other);
-    }
+    for (int way = 0; way < 4; way++) threads_do_not_show(&s, way % 2, way / 2);
     explain_scene_close(&s);
   }
   test_note("%d linear leaves, %d of more than 3 terms", (int)n_leaves, (int)n_full);
   CHECK(n_leaves > 400 && n_full > 40);
+}
+
+/* Leaves of numbers, against a background; missing numbers of both rows among them. */
+static void as_all_sets_where_leaves_read_numbers(void) {
+  test_rng rng = {78};
+  uint64_t n_leaves = 0, n_full = 0;
+  for (int i = 0; i < 40; i++) {
+    const forest_spec spec = {1 + i % 3, 1 + i % 2, 2, 1 + i, (tree_shape)(i % 3), 0};
+    explain_scene s;
+    explain_scene_open(&s, &rng, &spec, 0, 3 + 65 * (i % 10 == 9));
+    explain_scene_numbers(&s, &rng, 0);
+    n_leaves += s.linear.n_leaves;
+    for (uint64_t j = 0; j < s.linear.n_leaves; j++) n_full += s.linear.leaf[j].n_terms > GBT_LINEAR_MOST;
+    for (int pairs = 0; pairs < 2; pairs++) {
+      if (s.table->table.n_rows < 9) against_twin(&s, 1, pairs, GBTI_PART_BYTES);
+      threads_do_not_show(&s, 1, pairs);
+    }
+    explain_scene_close(&s);
+  }
+  test_note("%d leaves of numbers, %d of more than %d terms", (int)n_leaves, (int)n_full, GBT_LINEAR_MOST);
+  CHECK(n_leaves > 400 && n_full > 100);
 }
 
 /* Trees of one split a layer have tables where there are rows enough, by cover and by a background. */
@@ -498,10 +526,11 @@ static void allocations_fail(void) {
   const forest_spec spec = {2, 1, 2, 9, SHAPE_BUSHY, 1};
   explain_scene s;
   explain_scene_open(&s, &rng, &spec, 0, 70);
-  for (int way = 0; way < 8; way++) {
+  for (int way = 0; way < 10; way++) {
     if (way == 4) explain_scene_slope(&s, &rng);
+    if (way == 8) explain_scene_numbers(&s, &rng, 1);
     CHECK((s.view.linear.n_leaves > 8) == (way >= 4));
-    failing w = {&s, explain_scene_spec(&s, way % 2 ? s.binding : NULL, way / 2 % 2),
+    failing w = {&s, explain_scene_spec(&s, way % 2 || way == 8 ? s.binding : NULL, way == 8 || way / 2 % 2),
                  test_alloc(70 * explain_scene_cells(&s, 1) * sizeof(double))};
     CHECK(fault_sweep(explain_once, &w) > 40);
     free(w.out);
@@ -515,9 +544,11 @@ static void stops_when_asked(void) {
   explain_scene s;
   explain_scene_open(&s, &rng, &spec, 0, 300);
   double *out = test_alloc(300 * explain_scene_cells(&s, 1) * sizeof *out);
-  for (int way = 0; way < 8; way++) {
+  for (int way = 0; way < 10; way++) {
     if (way == 4) explain_scene_slope(&s, &rng);
-    const gbt_explain_spec job = explain_scene_spec(&s, way % 2 ? s.binding : NULL, way / 2 % 2);
+    if (way == 8) explain_scene_numbers(&s, &rng, 1);
+    const gbt_explain_spec job =
+        explain_scene_spec(&s, way % 2 || way == 8 ? s.binding : NULL, way == 8 || way / 2 % 2);
     test_patience p = {0, way};
     gbt_ctx ctx;
     REQUIRE_OK(gbt_ctx_open(&ctx, gbt_mem_default(), 2, GBT_SIMD_AUTO, test_stop_later, &p, test_err));
@@ -542,7 +573,12 @@ static void refuses(void) {
   gbt_explain_spec job = explain_scene_spec(&s, NULL, 0);
   job.trees.end = s.view.n_trees + 1;
   CHECK_FAILS(gbt_explain(&ctx, &s.view, s.binding, &job, NULL, out, test_err), GBT_E_ARG, "no such trees");
+  explain_scene_numbers(&s, &rng, 1);
+  CHECK(s.linear.n_leaves > 0);
   job = explain_scene_spec(&s, NULL, 0);
+  CHECK_FAILS(gbt_explain(&ctx, &s.view, s.binding, &job, NULL, out, test_err), GBT_E_UNSUPPORTED, "need the means");
+  job = explain_scene_spec(&s, NULL, 0);
+  memset(&s.view.linear, 0, sizeof s.view.linear);
   s.player[7] = s.n_players;
   CHECK_FAILS(gbt_explain(&ctx, &s.view, s.binding, &job, NULL, out, test_err), GBT_E_ARG, "feature 8 has no player");
   gbt_ctx_close(&ctx);
@@ -552,6 +588,7 @@ static void refuses(void) {
 void suite_explain(void) {
   RUN(as_all_sets_of_players);
   RUN(as_all_sets_where_leaves_are_linear);
+  RUN(as_all_sets_where_leaves_read_numbers);
   RUN(as_all_sets_where_layers_have_one_split);
   RUN(any_number_of_players_of_a_leaf);
   RUN(any_number_of_rows);

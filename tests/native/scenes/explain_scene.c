@@ -112,6 +112,49 @@ static void free_slopes(explain_scene *s) {
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) free((void *)(uintptr_t)block[i]);
 }
 
+/* The size of a feature's numbers; 0 where they are large, or where it has none. */
+static double size_of_numbers(const explain_scene *s, int32_t f, int large) {
+  double most = 1.0;
+  if (s->schema->feat[f].type != GBT_NUMERIC || s->schema->feat[f].kind != GBT_FEATURE_COLUMN) return 0.0;
+  for (int64_t r = 0; r < s->table->table.n_rows; r++) {
+    const double x = fabs(s->x[s->n_features * r + f]);
+    if (x > most) most = x;
+  }
+  return most < 1e6 ? most : large ? 1.0 : 0.0;
+}
+
+void explain_scene_numbers(explain_scene *s, test_rng *rng, int large) {
+  enum { TERMS = 9 };
+  const size_t n = (size_t)s->view.n_nodes;
+  slopes_made m = {.of = test_alloc(n * sizeof *m.of), .leaf = test_alloc(n * sizeof *m.leaf)};
+  m.term = test_alloc(n * TERMS * sizeof *m.term);
+  m.grid = test_alloc((size_t)s->n_features * sizeof *m.grid);
+  memset(m.of, 0, n * sizeof *m.of);
+  for (int32_t f = 0; f < s->n_features; f++)
+    if (size_of_numbers(s, f, large) > 0.0) m.grid[m.n_grids++] = (gbt_linear_grid){.feat = f};
+  for (size_t i = 0; i < n && m.n_grids > 0; i++) {
+    if (s->nodes[i].left > 0 || test_below(rng, 5) == 0) continue;
+    gbt_linear_leaf leaf = {.start = test_bell(rng), .term_beg = m.n_terms};
+    leaf.n_terms = 1 + (uint32_t)test_below(rng, TERMS);
+    for (uint32_t k = 0; k < leaf.n_terms; k++) {
+      const uint32_t g = (uint32_t)test_below(rng, m.n_grids);
+      const double size = size_of_numbers(s, m.grid[g].feat, large);
+      m.term[m.n_terms++] = (gbt_linear_term){.slope = test_bell(rng) / size, .grid = g};
+    }
+    m.leaf[m.n_leaves++] = leaf;
+    m.of[i] = (uint32_t)m.n_leaves;
+  }
+  free_slopes(s);
+  s->linear = (gbt_linear_view){.n_leaves = m.n_leaves,
+                                .n_terms = m.n_terms,
+                                .n_grids = m.n_grids,
+                                .of = m.of,
+                                .leaf = m.leaf,
+                                .term = m.term,
+                                .grid = m.grid};
+  s->view.linear = s->linear;
+}
+
 /* ---- the scene ---- */
 
 void explain_scene_open_of(explain_scene *s, test_rng *rng, const forest_spec *spec, int vectors, int64_t n_rows,

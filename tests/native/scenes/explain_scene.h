@@ -29,6 +29,9 @@ void explain_scene_open_of(explain_scene *s, test_rng *rng, const forest_spec *s
 /* Makes most leaves linear in the numeric features on the way to them, GBT_LINEAR_MOST at most; with their values at
  * the means. Leaves have a value each. */
 void explain_scene_slope(explain_scene *s, test_rng *rng);
+/* Makes most leaves leaves of numbers: of up to 9 terms, of any numeric features; large: also of those whose numbers
+ * are large. */
+void explain_scene_numbers(explain_scene *s, test_rng *rng, int large);
 /* Of 8 features and up to MOST_PLAYERS players. */
 void explain_scene_open(explain_scene *s, test_rng *rng, const forest_spec *spec, int vectors, int64_t n_rows);
 void explain_scene_close(explain_scene *s);
