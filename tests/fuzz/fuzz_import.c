@@ -143,6 +143,12 @@ static const char *const seeds[] = {
     "101,99,35,66,0,99],\"linear\":[null,null,null,null,[0.061450947406190864,-0.31517490790175195,-0.129692592715932"
     "6,0,0.00003431045415941904],null,[0.12155792605350907,0.12155792605350907,0.6007506524155909,0,0.000044994622193"
     "622703]],\"means\":[null,null,null,null,[-8192.090911865234],null,[5297.717178344727]]}]}",
+    "{\"format\":\"gbt\",\"version\":3,\"name\":\"model\",\"objective\":\"squared_error\",\"parameters\":{},\"respons"
+    "e\":\"score\",\"classes\":[],\"outputs\":1,\"output_names\":[],\"rounds\":1,\"base\":[0.5],\"offset\":false,\"su"
+    "m\":\"plain\",\"scale\":1,\"columns\":[{\"name\":\"a\",\"type\":\"number\",\"tag\":\"double\"},{\"name\":\"b\","
+    "\"type\":\"number\",\"tag\":\"double\"}],\"trees\":[{\"output\":0,\"left\":[1,0,0],\"column\":[0,-1,-1],\"split"
+    "\":[0.5,null,null],\"missing\":[1,0,0],\"unseen\":[1,0,0],\"value\":[null,0.25,-1.5],\"gain\":[2,0,0],\"cover\":"
+    "[0,0,0],\"count\":[18,5,13],\"linear\":[null,[0.5,0,0.1,1,-3],null]}]}",
     "{\"format\":\"gbt\",\"version\":1,\"name\":\"model\",\"objective\":\"quantile\",\"parameters\":{\"quantile_alpha"
     "\":0.2},\"levels\":[0.2,0.8],\"response\":\"sorted\",\"classes\":[],\"outputs\":2,\"output_names\":[\"q0.2\",\"q"
     "0.8\"],\"rounds\":1,\"base\":[0.9801,4],\"offset\":false,\"sum\":\"plain\",\"scale\":1,\"columns\":[{\"name\":\""
