@@ -172,6 +172,8 @@ type/o classification/o task_kind/o prob_model/o -> numbers as the response give
 method/o -> there is one method, boosted trees; `objective`, `grow_policy` and `boosting` choose their kind
 splitrule/o criterion/o split_criterion/o -> splits are chosen by the loss, which `objective` names
 quantreg/o -> `objective = "quantile"` with `quantile_alpha` predicts a quantile, and gbt_conformal() makes intervals
+quantiles/o quantile/o tau/o taus/o quantile_level/o -> the levels of quantiles are
+  `quantile_alpha`, with objective = "quantile"
 link/o -> the objective decides the link: "poisson" has a log link, "logistic" a logit link
 replace/o bootstrap/o sampsize/o max_samples/o -> `subsample` is the share of the rows that is drawn for each tree,
   without replacement
@@ -341,10 +343,10 @@ model_id/o -> assign the model to a variable; gbt_save(model, file) writes it
 model/o = FALSE -> a model never keeps the training data; `init_model` continues from a model
 control/o controls/o -> give the parameters by name, or a list of them: `params`
 newdata/o newx/o new_data/o -> `valid` has data to evaluate while training; predict(model, newdata) predicts
-x/o X/o formula/o training_frame/o dtrain/o -> the data are the first argument: gbt_train(x, y), or gbt_train(y ~ .,
-  data) with a formula
-target/o response/o outcome/o response_column/o dependent_variable_name/o ytrain/o -> the response is the second
-  argument, or the left side of the formula
+x/o X/o formula/o training_frame/o dtrain/o dataset/o x_train/o X_train/o train_set/o training_data/o -> the data
+  are the first argument: gbt_train(x, y), or gbt_train(y ~ ., data) with a formula
+target/o targets/o labels/o response/o outcome/o response_column/o target_column/o dependent_variable_name/o ytrain/o
+  y_train/o Y/o -> the response is the second argument, or the left side of the formula
 singular_ok/o = TRUE FALSE -> columns may depend on each other
 label/xl y/c response_name/o label_column/l -> the response is the second argument, or the left side of the formula
 ignored_features/c ignore_column/l ignore_feature/l blacklist/l feature_names/x feature_types/x colnames/xl -> names

@@ -460,6 +460,13 @@ refuse_ambiguous <- function(name, info, typed) {
   }
 }
 
+# The same before the numbers are checked: `alpha = c(0.1, 0.9)` would be no penalty.
+refuse_alpha_of_objective <- function(args) {
+  objective <- args$value[["objective"]]
+  name <- if (is_text(objective)) unname(objective_aliases()[lower_case(objective)]) else NA
+  if (!args$of_model && !is.na(name)) refuse_ambiguous(name, objective_info(name)$params, args$typed)
+}
+
 # A function of the user's must take two or three arguments by position: f(a, b) or f(a, b, c).
 check_arity <- function(f, args, what, parameter) {
   takes <- names(formals(args(f)))

@@ -17,6 +17,9 @@ pick_columns <- function(data, names) {
 # NULL where columns have no names.
 names_of_table <- function(x) if (length(dim(x)) == 2L && !is.data.frame(x)) colnames(x) else names(x)
 
+# Of a table in memory; NULL for other data.
+columns_known <- function(data) if (length(dim(data)) == 2L) names_of_table(data)
+
 # A column of a table by its name; NULL where it has none of this name.
 column_of <- function(x, name) {
   if (is.data.frame(x)) {

@@ -37,7 +37,7 @@ describe <- function(x) {
 
 # A value as a user would write it, short.
 quote_value <- function(value) {
-  plain <- is.atomic(value) && length(value) <= 5L
+  plain <- is.atomic(value) && !is.object(value) && length(value) <= 5L
   if (plain && !is.null(names(value))) names(value) <- printable(names(value))
   text <- if (plain) printable(deparse(value, width.cutoff = 60L)[1L]) else describe(value)
   if (nchar(text) > 60L) paste0(substr(text, 1L, 57L), "...") else text

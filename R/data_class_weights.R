@@ -99,7 +99,8 @@ by_class <- function(wanted, classes, parameter, rest) {
   at <- match(as_utf8(labels, sprintf("a name of `%s`", parameter)), classes)
   if (anyNA(at)) {
     wrong <- labels[is.na(at)][1L]
-    fail("`%s` names \"%s\", which is not a class; there are %s", parameter, wrong, enumerate(classes, quote = "\""))
+    fail("`%s` names \"%s\", which is not a class; there are %s%s", parameter, wrong,
+         enumerate(classes, quote = "\""), suggest(wrong, classes, "\""))
   }
   if (anyDuplicated(at)) fail("`%s` names \"%s\" twice", parameter, classes[at[duplicated(at)][1L]])
   replace(rep(rest, length(classes)), at, as.double(wanted))

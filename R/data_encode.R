@@ -33,7 +33,8 @@ encode_x <- function(x, sparse_zero = c("value", "missing")) {
   } else if (inherits(x, "connection")) {
     "read the table from it first, as by read.csv(x)"
   } else if (inherits(x, "gbt_source")) {
-    "a source is read by gbt_train(), gbt_cv(), gbt_tune(), gbt_data() and predict(); take some rows as a data frame"
+    paste("a source is read by gbt_train(), gbt_cv(), gbt_tune(), gbt_data(), predict() and gbt_evaluate(); take some",
+          "rows as a data frame")
   } else if (in_database(x)) {
     "let gbt_query(connection, statement, label = ) read the rows of a table or query, or take them as a data frame"
   } else if (inherits(x, c("gbt", "gbt_cv", "gbt_tune"))) {

@@ -70,6 +70,9 @@ formula_read <- function(formula, data, given, na.action, env) {
   out$in_rows <- row_evaluators(given, out, exposed$name, stratified$names, data)
   check_offset_terms(offset, exposed$value)
   for (part in offset) out$offset <- add_offsets(out$offset, part$value)
+  if (length(formula) == 3L) {
+    check_written_response(formula[[2L]], response_rows(out$y), .row_names_info(out$x, 2L), names(data))
+  }
   check_part_rows(out, .row_names_info(out$x, 2L))
   keep <- rows_to_keep(out, in_data(given$subset, given_data), na.action)
   if (!is.null(keep)) {
@@ -126,6 +129,8 @@ formula_data <- function(data, formula, from) {
   if (!is.null(data)) {
     how <- if (inherits(data, "gbt_data")) {
       "; without a formula: gbt_train(gbt_data(x, label = ))"
+    } else if (is_text(data) && file.exists(data)) {
+      sprintf("; read the file first, as by read.csv(\"%1$s\"), or let gbt_files(\"%1$s\") read it", printable(data))
     } else if (is.list(data)) {
       "; a list becomes one by as.data.frame()"
     } else if (length(dim(data)) == 2L) {
@@ -264,6 +269,9 @@ evaluate_part <- function(e, data, from) {
     lost <- Filter(is_lost, grep("::", functions_of(list(e)), fixed = TRUE, invert = TRUE, value = TRUE))
     hint <- if (is.symbol(e)) suggest(text, names(data)) else if (length(lost)) {
       sprintf("; define `%s()` or attach its package first", lost[1L])
+    } else {
+      absent <- variable_not_found(problem, e)
+      if (!is.null(absent)) suggest(absent, names(data))
     }
     stop_data(paste0("`", text, "` cannot be evaluated: ", why, hint), text)
   })

@@ -93,20 +93,27 @@ folds_in_data <- function(argument, data, keep) {
 }
 
 # The value of an argument of the interface without a formula, where names mean variables, never columns. If there is no
-# such variable, the error says whether it is a column. x: the data.
-argument_value <- function(argument, name, x) {
+# such variable, the error says whether it is a column. x: the data; otherwise: another way to give it.
+argument_value <- function(argument, name, x, otherwise = ", or use a formula") {
   try_else(argument$value(), function(problem) {
-    missing <- Filter(function(v) grepl(v, conditionMessage(problem), fixed = TRUE), all.vars(argument$expression))
-    plain <- class(problem)[1L] %in% c("simpleError", "getvarError")
-    if (!plain || length(missing) == 0L) stop(problem)
-    hint <- if (!missing[1L] %in% names_of_table(x)) suggest(missing[1L], names_of_table(x)) else
+    lost <- variable_not_found(problem, argument$expression)
+    if (is.null(lost)) stop(problem)
+    hint <- if (!lost %in% names_of_table(x)) suggest(lost, names_of_table(x)) else
       if (canonical_name(name) %in% "exposure" && is.name(argument$expression)) {
-        sprintf("; it is a column of the data: give its name as a text, %s = \"%s\"", name, missing[1L])
+        sprintf("; it is a column of the data: give its name as a text, %s = \"%s\"", name, lost)
       } else {
-        sprintf("; it is a column of the data: give its values, as data$%s, or use a formula", missing[1L])
+        sprintf("; it is a column of the data: give its values, as data$%s%s", lost, otherwise)
       }
-    stop_argument(sprintf("`%s`: there is no object `%s`%s", name, missing[1L], hint), name)
+    stop_argument(sprintf("`%s`: there is no object `%s`%s", name, lost, hint), name)
   })
+}
+
+# The same of an argument of the function that calls, which takes no formula.
+value_given <- function(name, x, frame = parent.frame()) {
+  force(frame)
+  argument <- list(expression = eval(call("substitute", as.name(name)), frame),
+                   value = function() evaluated(as.name(name), frame))
+  argument_value(argument, name, x, "")
 }
 
 # A text is the name of a column. must_name: the argument, where a text that names no column is an error, unless it may

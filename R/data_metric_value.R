@@ -15,6 +15,11 @@ response_kind <- function(model) {
 # where the formula is in their language.
 given_response <- function(model, data, y = NULL, parameter = "y") {
   if (!is.null(y)) return(y)
+  if (inherits(data, "gbt_data")) {
+    if (!is.null(data$label)) return(data$label)
+    stop_argument(sprintf("`%s` is missing: the gbt_data has no label; give the response of its rows, or make it by %s",
+                          parameter, "gbt_data(x, label = )"), parameter)
+  }
   its <- response_of_recipe(model, data, parameter)
   if (!is.null(its)) return(its)
   if (is.null(model$formula)) {

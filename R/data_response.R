@@ -103,16 +103,22 @@ encode_text_y <- function(y) {
 
 # The response y of a validation set in the classes of the training data.
 match_classes <- function(y, classes, what) {
-  if (is.null(y$classes)) stop_data(sprintf("%s has numbers where classes are expected", what), "y")
+  if (is.null(y$classes)) {
+    stop_data(sprintf("%s has numbers where classes are expected; give the classes of the training data: %s", what,
+                      enumerate(classes, quote = "\"")), "y")
+  }
   place <- match(y$classes, classes)
   unknown <- is.na(place) & seq_along(place) %in% y$used
-  if (any(unknown)) {
-    stop_data(sprintf("%s has classes that the training data do not have: %s", what,
-                      enumerate(y$classes[unknown], quote = "\"")), "y")
-  }
+  if (any(unknown)) stop_new_classes(y$classes[unknown], classes, what)
   y$value <- as.double(place[y$value + 1]) - 1
   y$classes <- classes
   y
+}
+
+stop_new_classes <- function(new, classes, what, quote = "\"") {
+  near <- if (length(new) == 1L) suggest(new, classes, quote) else ""
+  stop_data(sprintf("%s has classes that the training data do not have: %s; they have %s%s", what,
+                    enumerate(new, quote = quote), enumerate(classes, quote = quote), near), "y")
 }
 
 # y and the objective -> list(objective, label, classes, response, n_outputs). classes: texts, in the order of the
@@ -143,6 +149,10 @@ encode_response <- function(y, objective, n_rows, num_class = NULL, formula = NU
     name <- if (n_classes == 0L) "squared_error" else if (n_classes == 2L) "logistic" else "softmax"
     if (n_classes == 0L && is_zero_one(e$value)) {
       say("the response is 0 and 1, numbers, so squared error is minimised; for classes: `objective = \"logistic\"`")
+    }
+    if (e$response == "character" && are_many_numbers(e$classes)) {
+      say(sprintf("the response is texts, all of them numbers, so they are %d classes; for numbers: as.numeric(y)",
+                  n_classes))
     }
   }
   check_surv_objective(e, name)
@@ -222,6 +232,26 @@ classes_of_init <- function(e, objective) {
   e
 }
 
+# Where a formula's response has another number of rows than the data: c(y1, y2) ~ . is a longer response, not one of
+# two columns, and a name that is no column of the data, `columns`, is that of a variable.
+check_written_response <- function(lhs, rows, n_rows, columns) {
+  if (rows == n_rows) return(invisible())
+  if (is.name(lhs) && !as.character(lhs) %in% columns) {
+    name <- as.character(lhs)
+    stop_data(sprintf("`%s` is not a column of the data, and the variable of this name has %s for %s%s", name,
+                      counted(rows, "value"), counted(n_rows, "row"), suggest(name, columns)), name)
+  }
+  if (!is.call(lhs) || length(lhs) < 3L || !as.character(lhs[[1L]])[1L] %in% c("c", "list")) return(invisible())
+  bound <- lhs
+  bound[[1L]] <- as.name("cbind")
+  stop_data(sprintf("a response of several columns is %s, not %s", expression_text(bound), expression_text(lhs)), "y")
+}
+
+# More texts that are numbers than a response of classes usually has?
+are_many_numbers <- function(classes) {
+  length(classes) > 10L && !anyNA(suppressWarnings(as.numeric(classes)))
+}
+
 # Nothing but 0 and 1, and both of them?
 is_zero_one <- function(value) {
   if (sum_of_ranks(length(value)) < 2) return(FALSE)
@@ -249,7 +279,8 @@ drop_unused <- function(e) {
 
 check_finite <- function(value, what = "the response") {
   if (all_within(value, -.Machine$double.xmax, .Machine$double.xmax)) return(value)
-  stop_data(paste(what, "has", counted_rows(which(!is.finite(value)), "infinite value")), "y")
+  stop_data(sprintf("%s has %s; leave such rows out, or give them finite numbers", what,
+                    counted_rows(which(!is.finite(value)), "infinite value")), "y")
 }
 
 # All numbers from low to high? min and max need no memory; range() and comparisons would copy a long response.
@@ -339,12 +370,14 @@ encode_valid_y <- function(y, response, n_rows, what) {
   check_response_rows(y, n_rows, what)
   e <- encode_y(y, if (!numeric_classes) response$classes, what)
   if (numeric_classes) {
-    if (!is.null(e$classes)) stop_data(sprintf("%s has classes where numbers are expected", what), "y")
+    if (!is.null(e$classes)) {
+      stop_data(sprintf("%s has classes where numbers are expected; give the numbers of the training data: %s", what,
+                        enumerate(response$classes, quote = "")), "y")
+    }
     values <- different(e$value)
     place <- match(format_number(values), response$classes)
     if (anyNA(place)) {
-      stop_data(sprintf("%s has classes that the training data do not have: %s", what,
-                        enumerate(unique(format_number(values[is.na(place)])), quote = "")), "y")
+      stop_new_classes(unique(format_number(values[is.na(place)])), response$classes, what, "")
     }
     e$value <- place[place_among(e$value, values)] - 1
   } else if (is_of_queries(response$objective)) {

@@ -43,8 +43,9 @@
 #' training data), but no share of the rows. Errors in arguments are found before rows are read, and wrong names of
 #' columns after the first chunk.
 #'
-#' [gbt_cv()] and [gbt_tune()] take sources in the same way, [predict()][predict.gbt] takes them as `newdata`. All other
-#' functions need rows in memory. See `vignette("larger", package = "gbt")`.
+#' [gbt_cv()] and [gbt_tune()] take sources in the same way, [predict()][predict.gbt] takes them as `newdata`, and
+#' [gbt_evaluate()] and [gbt_confusion()] read them in parts. All other functions need rows in memory. See
+#' `vignette("larger", package = "gbt")`.
 #'
 #' @section Recipes:
 #' `gbt_train(recipe, data)` trains the recipe with `recipes::prep()` on `data` and takes the columns of the baked rows

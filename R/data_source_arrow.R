@@ -40,7 +40,7 @@ gbt_batches <- function(x, label = NULL, weight = NULL, offset = NULL, time = NU
     if (reads(x)) return(open_batches(x, TRUE, NULL))
     open_batches(with_arrow_errors(arrow_reader(x)), FALSE, if (progress) arrow_rows(x))
   }
-  roles <- list(label = label, weight = weight, offset = offset, exposure = exposure, time = time, group = group)
+  roles <- roles_given()
   new_source(open, FALSE, roles, columns, progress, texts)
 }
 

@@ -73,7 +73,7 @@ gbt_files <- function(files, label = NULL, weight = NULL, offset = NULL, time = 
                    folder[1L]))
   }
   how <- list(sep = sep, na = na, quote = quote, encoding = encoding, block_bytes = block_bytes)
-  roles <- list(label = label, weight = weight, offset = offset, exposure = exposure, time = time, group = group)
+  roles <- roles_given()
   peek <- function() {
     reader <- open_files(files[1L], replace(how, "block_bytes", min(block_bytes, 2^16)), texts)
     on.exit(reader$close())

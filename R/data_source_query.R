@@ -77,7 +77,7 @@ gbt_query <- function(connection, statement, label = NULL, weight = NULL, offset
   }
   how <- list(connection = connection, statement = statement, is_table = is_table, params = params,
               chunk_rows = chunk_rows, n_rows = if (progress) n_rows else FALSE)
-  roles <- list(label = label, weight = weight, offset = offset, exposure = exposure, time = time, group = group)
+  roles <- roles_given()
   name <- if (is_table) paste(statement@name, collapse = ".") else statement
   about <- paste0(if (is_table) "table: " else "query: ", shorten_letters(gsub("[[:space:]]+", " ", name), 100L))
   new_source(function(texts) open_query(how), FALSE, roles, columns, progress, texts, about = about)

@@ -73,6 +73,12 @@ own_source <- function(source) {
   source
 }
 
+# The columns of the roles that the function that calls was given, by name.
+roles_given <- function(frame = parent.frame()) {
+  force(frame)
+  lapply(stats::setNames(nm = c("label", "weight", "offset", "exposure", "time", "group")), names_given, frame = frame)
+}
+
 # The next chunk that has rows, or NULL.
 next_rows <- function(reader) {
   repeat {
@@ -308,8 +314,8 @@ check_roles <- function(source, names, where) {
     wanted <- if (role %in% c("columns", "texts")) source[[role]] else source$roles[[role]]
     missing <- setdiff(wanted, names)
     if (length(missing)) {
-      stop_argument(sprintf("`%s` names `%s`, which is not a column; there are %s", role, missing[1L],
-                            enumerate(names, 8L)), role)
+      stop_argument(sprintf("`%s` names `%s`, which is not a column; there are %s%s", role, missing[1L],
+                            enumerate(names, 8L), suggest(missing[1L], names)), role)
     }
   }
 }

@@ -142,8 +142,9 @@ places_of_strata <- function(strata, baseline) {
   bad <- which(is.na(place))
   if (length(bad)) {
     stop_data(sprintf(paste("the stratum of row %d is \"%s\", which the training data do not have, so there is no",
-                            "baseline hazard for it; the model has %s"), bad[1L], printable(texts[bad[1L]]),
-                      enumerate(names(baseline$strata), quote = "\"")), "strata")
+                            "baseline hazard for it; the model has %s%s"), bad[1L], printable(texts[bad[1L]]),
+                      enumerate(names(baseline$strata), quote = "\""),
+                      suggest(texts[bad[1L]], names(baseline$strata), "\"")), "strata")
   }
   place
 }

@@ -168,8 +168,9 @@ events_of_cause <- function(event, causes, cause, objective, what) {
 
 number_of_cause <- function(cause, causes, what) {
   if (!is_text(cause) || !cause %in% causes) {
-    stop_argument(sprintf("`cause` must be one of the events of %s, %s, not %s", what, enumerate(causes, quote = "\""),
-                          quote_value(cause)), "cause")
+    near <- if (is_text(cause)) suggest(cause, causes, "\"") else ""
+    stop_argument(sprintf("`cause` must be one of the events of %s, %s, not %s%s", what,
+                          enumerate(causes, quote = "\""), quote_value(cause), near), "cause")
   }
   match(cause, causes)
 }

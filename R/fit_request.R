@@ -13,6 +13,7 @@ read_arguments <- function(given) {
 read_request <- function(given) {
   args <- read_arguments(given)
   refuse_alpha_of_metric(args)
+  refuse_alpha_of_objective(args)
   args <- settle_method(args)
   checked <- engine_params(args)
   host <- host_params(args)

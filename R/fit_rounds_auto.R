@@ -298,6 +298,6 @@ rounds_found <- function(task, by, folds, n_train, n_held, log, rounds, score, w
 
 # The message between the two trainings.
 found_line <- function(found, nrounds, n) {
-  sprintf("%s: %s round%s on all %s rows", found_text(found), with_commas(nrounds), if (nrounds == 1) "" else "s",
-          with_commas(n))
+  sprintf("%s: %s on %s", found_text(found), counted(nrounds, "round"),
+          if (n == 1) "the only row" else sprintf("all %s rows", with_commas(n)))
 }

@@ -7,7 +7,7 @@
 source_of <- function(captured, folds = NULL) {
   names <- names(captured$args)
   names(captured$args)[c(which(names == "x"), which(names == "formula"))[1L]] <- "x"
-  if (is.null(captured$args[["x"]])) stop_no_x()
+  if (is.null(captured$args[["x"]])) stop_no_x(captured$args)
   x <- first_value(captured$args)
   if (inherits(x, "formula")) return(formula_source(x, captured, folds))
   if (inherits(x, "recipe")) return(recipe_source(x, captured$args, folds))
@@ -67,18 +67,29 @@ table_source <- function(x, args, folds) {
   refuse_no_table(x)
   args <- placed(args, function(x, y, ...) NULL)
   given <- values_of(args[!names(args) %in% c("x", "y")], x)
-  y <- values_of(args[names(args) == "y"])
-  if (length(y)) {
-    y <- y[[1L]]
-  } else {
+  y <- if ("y" %in% names(args)) response_value(args[["y"]], args[["x"]], x)
+  if (is.null(y)) {
     y <- given[["label"]] # what other packages call it
     given[["label"]] <- NULL
   }
-  if (is.null(y)) {
-    stop_argument("`y` is missing: give the response, gbt_train(x, y), or a formula, gbt_train(y ~ ., data)", "y")
-  }
+  if (is.null(y)) stop_no_y(args, x)
   check_no_formula(y)
   list(source = list(x = x, y = y), given = given, folds = folds_as_values(folds, x))
+}
+
+# The value of `y`; gbt_train(cars, mpg): there is no variable `mpg`, but the data may have such a column.
+response_value <- function(y, x, table) {
+  try_else(values_of(list(y = y))[["y"]], function(problem) {
+    lost <- variable_not_found(problem, y$expression)
+    if (is.null(lost)) stop(problem)
+    columns <- columns_known(table)
+    hint <- if (lost %in% columns && is.name(y$expression)) {
+      paste0("; it is a column of the data, so ", call_in_order(x, y))
+    } else {
+      suggest(lost, columns)
+    }
+    stop_argument(sprintf("`y`: there is no object `%s`%s", lost, hint), "y")
+  })
 }
 
 check_no_formula <- function(y) {
@@ -115,7 +126,11 @@ values_of <- function(args, x = NULL) {
   if (length(args) == 0L) return(list())
   by_row <- canonical_name(printable(names(args))) %in% c(row_arguments, "valid")
   Map(function(argument, name, by_row) {
-    if (by_row) argument_value(argument, name, x) else argument$value()
+    if (by_row) return(argument_value(argument, name, x))
+    if (!canonical_name(printable(name)) %in% c("cat_features", "level_counts")) return(argument$value())
+    try_else(argument$value(), function(problem) {
+      stop_bare_names(problem, argument$expression, name, columns_known(x))
+    })
   }, args, names(args), by_row)
 }
 
@@ -132,8 +147,70 @@ refuse_no_table <- function(x) {
                     describe(x)))
 }
 
-stop_no_x <- function() {
-  stop_argument("`x` is missing: gbt_train(x, y) with a data frame or a matrix, or gbt_train(y ~ ., data)", "x")
+# gbt_train(data = d, target = "y"): the data and the response have the places that other packages give them, if any.
+stop_no_x <- function(args) {
+  call <- call_in_order(argument_meant("data", args), argument_meant("response", args))
+  if (is.null(call)) call <- sprintf("%1$s(x, y) with a data frame or a matrix, or %1$s(y ~ ., data)", trainer_called())
+  stop_argument(paste("`x` is missing:", call), "x")
+}
+
+# gbt_train(d, target = "y").
+stop_no_y <- function(args, x) {
+  response <- argument_meant("response", args)
+  call <- if (!is.null(response)) {
+    call_in_order(given_or(args[["x"]], list(expression = quote(x))), response)
+  } else {
+    sprintf("give the response, %1$s(x, y), or a formula, %1$s(y ~ ., data)", trainer_called())
+  }
+  stop_argument(paste("`y` is missing:", call), "y")
+}
+
+# The first of some arguments whose name says in other packages that it is the data, or the response; NULL where there
+# is none.
+argument_meant <- function(what, args) {
+  reply <- switch(what, data = "the data are the first argument", response = "the response is the second argument")
+  meant <- vapply(printable(given_or(names(args), character(0))), function(name) {
+    known <- find_foreign("train", name)
+    !is.null(known) && startsWith(known$reply, reply)
+  }, NA)
+  if (any(meant)) args[[which(meant)[1L]]]
+}
+
+# The same arguments as gbt_train() takes them, for a message: a column is named in a formula, values are the second
+# argument. data, response: arguments, or NULL.
+call_in_order <- function(data, response) {
+  if (is.null(data)) return(NULL)
+  short <- function(e, other) {
+    if (!is.language(e)) return(other) # of do.call(): the values themselves
+    text <- paste(deparse(e, 60L, nlines = 2L), collapse = "")
+    if (nchar(text) <= 40L) printable(text) else other
+  }
+  d <- short(data$expression, "data")
+  if (is.null(response)) {
+    return(sprintf("a formula comes first, and then the data: %s(response ~ ., data = %s)", trainer_called(), d))
+  }
+  name <- column_meant(response$expression, data$expression)
+  if (is.null(name)) {
+    return(sprintf("data and response are the first two arguments: %s(%s, %s)", trainer_called(), d,
+                   short(response$expression, "y")))
+  }
+  sprintf("the response is named by a formula, and then come the data: %s(%s ~ ., data = %s)", trainer_called(),
+          quote_name(printable(name)), d)
+}
+
+# The function that the user called to train: gbt_train(), gbt_cv(), ...
+trainer_called <- function() {
+  call <- user_call()
+  name <- if (is.call(call)) utils::tail(as.character(call[[1L]]), 1L)
+  if (is_text(name) && name %in% c("gbt_cv", "gbt_tune")) name else "gbt_train"
+}
+
+# The name in "y", y, data$y and data[["y"]]; NULL for other expressions.
+column_meant <- function(e, data) {
+  if (is.name(e)) return(as.character(e))
+  if (is_text(e) && nzchar(e)) return(e)
+  of_data <- is.call(e) && length(e) == 3L && as.character(e[[1L]])[1L] %in% c("$", "[[") && identical(e[[2L]], data)
+  if (of_data) column_meant(e[[3L]], NULL)
 }
 
 # gbt_train(mpg, cars): there is no variable `mpg`, but the next argument may have such a column. problem: R's error.

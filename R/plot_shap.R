@@ -33,6 +33,8 @@
 #' @export
 plot.gbt_shap <- function(x, row = NULL, top = 20L, output = NULL, against = NULL, by = NULL, ...) {
   shown <- shap_shown(x, output)
+  against <- names_given("against", shown$columns)
+  by <- names_given("by", shown$columns)
   check_shap_choice(row, against, by, shown$columns, !missing(top))
   axes <- !is.null(against) && !is_level(.subset2(x$data, match(against, shown$columns)))
   given <- plot_dots(list(...), c("xlim", if (axes) "ylim", "col"), c("xlab", if (axes) "ylab"))
@@ -47,6 +49,8 @@ plot.gbt_shap <- function(x, row = NULL, top = 20L, output = NULL, against = NUL
 #' @exportS3Method ggplot2::autoplot
 autoplot.gbt_shap <- function(object, row = NULL, top = 20L, output = NULL, against = NULL, by = NULL, ...) {
   shown <- shap_shown(object, output)
+  against <- names_given("against", shown$columns)
+  by <- names_given("by", shown$columns)
   check_shap_choice(row, against, by, shown$columns, !missing(top))
   gg_figure(shap_figure(object, shown, row, top, against, by), ...)
 }

@@ -80,7 +80,7 @@ gbt_calibrate <- function(model, data = NULL, y = NULL, ..., method = c("isotoni
   if (n == 0) stop_data("the data have no rows", "data")
   label <- given_labels(model, data, y, n)
   if (!is.null(cv)) check_rows_of_cv(cv, label)
-  weight <- check_rating_weights(weights, n)
+  weight <- check_rating_weights(given_or(weights, if (is.null(cv)) weights_kept(data)), n)
   if (is.null(weight)) weight <- rep(1, n)
   if (sum(weight) == Inf) stop_data("`weights` have an infinite sum; divide them by their mean", "weights")
   at <- which(weight > 0 & !is.na(prob[, 1L]))

@@ -37,10 +37,17 @@ gbt_confusion <- function(model, x, y = NULL, ..., threshold = 0.5, weights = NU
   check_judged(model)
   refuse_columns(judged_model(model), paste("a confusion matrix takes one; of labels table(y[, 1], predict(model, x,",
                                             "type = \"class\")[, 1]) counts a column"))
-  x <- rows_given(if (!missing(x)) list(x), data, "gbt_confusion")
+  x <- rows_given(if (!missing(x)) list(x), data, "gbt_confusion", in_parts = TRUE)
   if (!is_number(threshold, 0, 1)) stop_argument("`threshold` must be a number from 0 to 1", "threshold")
-  weights <- given_in_data("weights", x)
   offset <- given_in_data("offset", x)
+  if (chunked_rows(x)) {
+    its <- read_judged(model, x, y, "weights", offset, NULL, trees, threads)
+    x <- its$x
+    y <- its$y
+    offset <- trees <- NULL
+  }
+  y <- response_to_judge(y, x)
+  weights <- column_or_values(given_in_data("weights", x), x)
   rows <- rows_to_judge(model, x, y, weights, offset, NULL, trees, threads)
   classes <- class_labels(rows$model)
   if (is.null(classes) || any(rows$label != floor(rows$label))) {

@@ -124,8 +124,8 @@ gbt_data.default <- function(x, label = NULL, weight = NULL, offset = NULL, time
     spec <- list(reference = reference, max_bin = max_bin, level_counts = level_counts, cat_features = cat_features,
                  sparse_zero = sparse_zero, unseen = unseen, page_rows = page_rows, threads = threads, device = device,
                  path = path, memory = memory, compress = compress, init = init_model)
-    fields <- list(label = label, weight = weight, offset = offset, exposure = exposure, time = time, group = group,
-                   strata = strata, position = position)
+    names <- c("label", "weight", "offset", "exposure", "time", "group", "strata", "position")
+    fields <- lapply(stats::setNames(nm = names), value_given, x, environment())
     with_ranks(check_ranks(ranks), {
       spec <- data_spec(spec, given, x)
       data_of_rows(x, fields, spec)

@@ -16,14 +16,17 @@
 #'
 #' @param model A model from [gbt_train()], a calibrated one from [gbt_calibrate()], or a [gbt_cv()] with `keep_models =
 #'   TRUE`, to evaluate its predictions for held-out rows; `x` is then its data.
-#' @param x,data The data: what [predict()][predict.gbt] takes as `newdata`, in memory. For a model that was trained by
-#'   a formula a data frame with the response is enough.
-#' @param y The response, if `x` does not have it.
+#' @param x,data The data: what [predict()][predict.gbt] takes as `newdata`. For a model that was trained by a formula
+#'   a data frame with the response is enough. A [gbt_data()] object has its own response, weights, offset and, for
+#'   ranking, groups. So have sources of rows, such as [gbt_files()], which are read once, in parts: only the scores,
+#'   the response and the columns that arguments name are in memory. A [gbt_cv()] and models of a recipe need rows in
+#'   memory.
+#' @param y The response, if `x` does not have it; or the name of its column in a data frame or a source.
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @param metrics Names of metrics (see [gbt_metrics]), [gbt_metric()] objects, or a list of both. `"all"` means all
 #'   metrics for this objective and response. The default is the metric of the objective and other common ones.
 #' @param weights,offset,exposure As in [gbt_train()] and [predict()][predict.gbt]; columns of a data frame may be
-#'   named. `NULL`: all weights are 1.
+#'   named. `NULL`: the weights of a [gbt_data()] or a source, or 1 for all rows.
 #' @param by Names of columns of the data, or a value for each row (a vector, a list or data frame of several, a
 #'   matrix): metrics are computed for each group of rows. Numbers and times that differ are different groups, even if
 #'   they print the same.
@@ -61,17 +64,30 @@ gbt_evaluate <- function(model, x, y = NULL, ..., metrics = NULL, weights = NULL
     check_no_dots(written_dots(...), names(formals(gbt_evaluate)))
     if (missing(model)) stop_argument("`model` is missing: gbt_evaluate(model, data)", "model")
     check_judged(model)
-    x <- rows_given(if (!missing(x)) list(x), data, "gbt_evaluate")
-    given <- list(weights = given_in_data("weights", x), offset = given_in_data("offset", x),
-                  exposure = given_in_data("exposure", x), strata = given_in_data("strata", x), trees = trees)
+    x <- rows_given(if (!missing(x)) list(x), data, "gbt_evaluate", in_parts = TRUE)
+    given <- list(offset = given_in_data("offset", x), exposure = given_in_data("exposure", x), trees = trees)
+    if (chunked_rows(x)) {
+      its <- read_judged(model, x, y, c("weights", "group", "by", "strata"), given$offset, given$exposure, trees,
+                         threads)
+      x <- its$x
+      y <- its$y
+      given <- given["trees"]
+    }
+    y <- response_to_judge(y, x)
+    given <- c(list(weights = column_or_values(given_in_data("weights", x), x), strata = given_in_data("strata", x)),
+               given)
     group <- column_or_values(given_in_data("group", x), x, "group")
+    kept <- if (is.null(group)) groups_kept(x)
     by <- read_by(given_in_data("by", x), x)
     level <- if (!is.null(intervals)) check_share(intervals, "intervals")
     replicated <- !missing(replicates)
     plan <- list(level = level, replicates = check_whole(replicates, "replicates", 20, 1e6),
                  seed = if (!is.null(seed)) check_seed(seed), threads = resolve_threads(threads))
-    what <- read_evaluated(metrics, response_kind(judged_model(model)), !is.null(group))
+    response <- response_kind(judged_model(model))
+    grouped <- !is.null(group) || (!is.null(kept) && is_of_queries(response$objective))
+    what <- read_evaluated(metrics, response, grouped)
     plan$by_query <- any(metrics_table()$by_query[what$code + 1L], na.rm = TRUE)
+    if (plan$by_query && is.null(group)) group <- kept
     if (is.null(level) && (!is.null(group) && !plan$by_query || replicated)) {
       given <- if (replicated) "replicates" else "group"
       stop_argument(sprintf("`%s` is for bootstrap intervals: give `intervals`, such as 0.95", given), given)
@@ -85,6 +101,9 @@ gbt_evaluate <- function(model, x, y = NULL, ..., metrics = NULL, weights = NULL
 evaluate <- function(model, x, y, given, group, by, what, plan) {
   check_evaluated_by_ranks(model, given, group, by, plan)
   if (splits_rows()) {
+    if (inherits(x, "gbt_data") || !is.null(attr(x, "judged", exact = TRUE))) {
+      stop_unsupported("`share = \"split\"` of gbt_ranks() splits a data frame or a matrix; give one", "x")
+    }
     part <- part_to_judge(x, y, given, group, by)
     return(evaluate_own_rows(model, part$x, part$y, part$given, part$group, part$by, what, plan))
   }
@@ -100,8 +119,12 @@ evaluate_own_rows <- function(model, x, y, given, group, by, what, plan) {
   rows$baseline <- of_evaluation(baseline_of_rows(what, model, rows, given$trees))
   check_same_on_ranks(what$name, "the metrics", "; give all ranks the same `metrics`")
   if (is.null(rows$pred) && any(vapply(what$own, function(m) identical(m$type, "response"), NA))) {
-    rows$pred <- as_columns(predict.gbt(model, x, type = "response", trees = given$trees, offset = given$offset,
-                                        exposure = given$exposure, threads = plan$threads))
+    rows$pred <- if (!is.null(attr(x, "judged", exact = TRUE))) {
+      as_columns(responses_of(rows$model, rows$score, plan$threads))
+    } else {
+      as_columns(predict.gbt(model, x, type = "response", trees = given$trees, offset = given$offset,
+                             exposure = given$exposure, threads = plan$threads))
+    }
   }
   n <- length(rows$label)
   if (!is.null(rows$at)) { # of the rows that were held out
@@ -121,25 +144,34 @@ evaluate_own_rows <- function(model, x, y, given, group, by, what, plan) {
   evaluation_frame(out, what$name, parts, plan, rows$model)
 }
 
-# The rows that are given as `x` or as `data`. x: a list of the argument; NULL where it is missing. who: the function.
-rows_given <- function(x, data, who) {
+# The rows that are given as `x` or as `data`. x: a list of the argument; NULL where it is missing. who: the function;
+# in_parts: see check_evaluated().
+rows_given <- function(x, data, who, in_parts = FALSE) {
   if (!is.null(x) && !is.null(data)) stop_argument("`x` and `data` are the same; give one", "data")
   x <- if (is.null(x)) data else x[[1L]]
   if (is.null(x)) stop_argument(sprintf("`x` is missing: %s(model, data), or %s(model, x, y)", who, who), "x")
-  check_evaluated(x, who)
+  check_evaluated(x, who, in_parts)
   x
 }
 
-# Rows in memory: metrics need all of them at once.
-check_evaluated <- function(x, who) {
-  if (inherits(x, "gbt_data")) {
-    stop_data(paste0(who, "() needs the data themselves, not gbt_data, which holds bins; give the data frame or ",
-                     "matrix that it was made of"), "x")
+# in_parts: may rows come in chunks? See read_judged().
+check_evaluated <- function(x, who, in_parts = FALSE) {
+  if (inherits(x, "gbt_data")) check_data(x, "x")
+  if (chunked_rows(x) && !in_parts) {
+    stop_unsupported(paste0(who, "() takes rows in memory, or gbt_data; write predictions by predict(output = ) and ",
+                            "give these: ", who, "(observed, predicted)"), "x")
   }
-  if (chunked_rows(x)) {
-    stop_unsupported(paste0(who, "() takes rows in memory; write predictions by predict(output = ) and evaluate ",
-                            "parts of them"), "x")
-  }
+}
+
+# `y`: values, or the name of a column of a data frame.
+response_to_judge <- function(y, x) {
+  y <- column_or_values(y, x)
+  if (!is_text(y) || n_rows_of(x) == 1) return(y)
+  is_metric <- lower_case(sub("@.*$", "", y)) %in% unlist(metric_names())
+  hint <- if (is_metric) sprintf("; a metric is given as `metrics = %s`", quote_value(y)) else
+    suggest(y, columns_known(x))
+  stop_argument(sprintf("`y` must be the response, a value for each row, or the name of its column, not %s%s",
+                        quote_value(y), hint), "y")
 }
 
 # `by` -> NULL or a named list of vectors, each a value for each row. x: the data.
@@ -174,6 +206,10 @@ columns_named <- function(names, x) {
   if (length(absent)) {
     stop_argument(sprintf("`by` names `%s`, which is not a column of the data%s", absent[1L],
                           suggest(absent[1L], names_of_table(x))), "by")
+  }
+  if (inherits(x, "gbt_data")) {
+    stop_unsupported("`by` names a column, and a gbt_data object has bins and no values: give the values of the column",
+                     "by")
   }
   if (is.data.frame(x)) return(as.list(pick_columns(x, names)))
   if (inherits(x, "ArrowTabular")) return(as.list(as.data.frame(x)[names]))

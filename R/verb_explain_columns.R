@@ -102,7 +102,8 @@ check_columns <- function(columns, model, data, parameter = "columns") {
 # known: names of all columns.
 check_known_columns <- function(columns, known, parameter = "columns") {
   if (!is_texts(columns) || length(columns) == 0L) {
-    stop_argument(sprintf("`%s` must be names of columns", parameter), parameter)
+    stop_argument(sprintf("`%s` must be names of columns, such as \"%s\", not %s", parameter, known[1L],
+                          describe(columns)), parameter)
   }
   columns <- as_utf8(columns, sprintf("`%s`", parameter))
   if (anyDuplicated(columns)) {

@@ -51,6 +51,9 @@ gbt_fan <- function(model, data, x = NULL, y = NULL, ..., bins = 50, offset = NU
   if (is_distribution(model$objective)) ask <- c(ask, list(type = "quantile", probs = levels))
   pred <- do.call(predict, ask, quote = TRUE)
   label <- if (!is.null(y) || has_response(model, data)) given_labels(model, data, y, n)
+  written <- substitute(x)
+  x <- given_in_data("x", data)
+  if (is.name(written) && is.data.frame(data) && as.character(written) %in% names(data)) x <- as.character(written)
   along <- fan_axis(x, data, pred, levels)
   fan_of(along, pred, label, levels, bins)
 }

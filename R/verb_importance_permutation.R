@@ -7,6 +7,7 @@ permutation_importance <- function(model, data, trees, y = NULL, metric = NULL, 
   plan <- list(repeats = check_whole(repeats, "repeats", 1, 10000), level = check_share(level),
                seed = drawn_seed(seed), threads = resolve_threads(threads))
   folded <- inherits(model, "gbt_cv")
+  columns <- names_given("columns", columns_known(data))
   models <- if (folded) models_of_folds(model, "model") else list(model)
   rows <- explain_request(models[[1L]], data, given_in_data("offset", data), given_in_data("exposure", data),
                           given_in_data("weights", data))

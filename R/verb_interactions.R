@@ -51,6 +51,7 @@ gbt_interactions <- function(model, data, columns = NULL, ..., top = 5, rows = 2
   if (missing(model)) stop_argument("`model` is missing: gbt_interactions(model, data)", "model")
   check_model(model, "model")
   if (missing(data)) data <- NULL
+  columns <- names_given("columns", columns_known(data))
   its <- explain_request(model, data, given_in_data("offset", data), given_in_data("exposure", data))
   top <- check_whole(top, "top", 0)
   plan <- explain_plan(its$model, match_choice(type, c("link", "response", "prob"), "type"),

@@ -20,31 +20,48 @@ check_judged <- function(x, parameter = "model") if (is_model(x) || !is_judged(x
 #   pred       as `score`, on the scale of the response, for metrics of the user's; or NULL
 #   at         numbers of the rows, where some have no prediction; else NULL
 rows_to_judge <- function(object, x, y, weights, offset, exposure, trees, threads, strata = NULL) {
+  weights <- given_or(weights, weights_kept(x))
   if (inherits(object, "gbt_cv")) {
     given <- list(offset = offset, exposure = exposure, trees = trees)
     return(judged_folds(object, x, y, weights, given, strata))
   }
   calibrated <- inherits(object, "gbt_calibrated")
+  judged <- attr(x, "judged", exact = TRUE) # of read_judged()
   its <- bake_rows(judged_model(object), x)
   model <- its$model
   x <- its$x
   y <- stratified_response(model, x, given_response(model, x, y), strata)
   labels <- judged_labels(model, y, weights, n_rows_of(x)) # before the predictions, which take longer
   if (!calibrated) {
-    score <- predict.gbt(model, x, type = "link", trees = trees, offset = offset, threads = threads,
-                         exposure = exposure)
-    return(c(list(model = model), labels, list(score = as_columns(score))))
+    score <- if (is.null(judged)) {
+      as_columns(predict.gbt(model, x, type = "link", trees = trees, offset = offset, threads = threads,
+                             exposure = exposure))
+    } else {
+      judged$score
+    }
+    return(c(list(model = model), labels, list(score = score)))
   }
+  known <- judged$known
+  if (is.null(judged)) {
+    check_calibrated_request(exposure, trees)
+    object$model <- model
+    known <- as_columns(predict.gbt_calibrated(object, x, "response", offset = offset, threads = threads))
+  }
+  c(list(model = model), labels, list(score = scores_of(known, model), known = known, pred = known))
+}
+
+check_calibrated_request <- function(exposure, trees) {
   if (!is.null(exposure)) {
     stop_argument("`exposure` needs a model with a log link, not one of classes; leave it out", "exposure")
   }
   if (!is.null(trees)) {
     stop_argument("`trees` is given to gbt_calibrate(): other rounds need another calibration", "trees")
   }
-  object$model <- model
-  known <- as_columns(predict.gbt_calibrated(object, x, "response", offset = offset, threads = threads))
-  c(list(model = model), labels, list(score = scores_of(known, model), known = known, pred = known))
 }
+
+# Weights and groups that the data themselves have: gbt_data, and sources that were read.
+weights_kept <- function(x) if (inherits(x, "gbt_data")) x$weight else attr(x, "judged", exact = TRUE)$weight
+groups_kept <- function(x) if (inherits(x, "gbt_data")) x$group else attr(x, "judged", exact = TRUE)$group
 
 # The response of rows to judge a model on, with their strata.
 stratified_response <- function(model, x, y, given) {

@@ -108,9 +108,10 @@ gbt_partial <- function(model, data, columns, ..., values = NULL, size = 25, gri
   check_model(model, "model")
   method <- match_choice(method, c("average", "recursion", "ale"), "method")
   if (missing(data)) data <- NULL
-  asked <- list(columns = if (!missing(columns)) columns, values = values, size = check_whole(size, "size", 2, 1e5),
-                grid = match_choice(grid, c("quantile", "even"), "grid"), rounds = check_rounds(trees, model),
-                centred = check_flag(centred, "centred"), ice = check_flag(ice, "ice"), method = method)
+  asked <- list(columns = if (!missing(columns)) names_given("columns", columns_known(data)), values = values,
+                size = check_whole(size, "size", 2, 1e5), grid = match_choice(grid, c("quantile", "even"), "grid"),
+                rounds = check_rounds(trees, model), centred = check_flag(centred, "centred"),
+                ice = check_flag(ice, "ice"), method = method)
   if (method == "ale") check_ale_request(asked)
   by_type <- !missing(type)
   type <- match_choice(type, c("response", "link", "prob", "parameters"), "type")

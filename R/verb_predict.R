@@ -151,7 +151,7 @@ predict.gbt <- function(object, newdata,
     out <- predict_plain(object, newdata, if (missing(type)) "response" else check_predict_type(type, object))
     if (!is.null(out)) return(out)
   }
-  list(offset, exposure) # evaluated here, so that R's errors show the call of predict()
+  for (name in c("offset", "exposure")) value_given(name, if (!missing(newdata)) newdata) # errors show this call
   if (identical(check_predict_type(type, object), "rank")) {
     if (missing(newdata)) stop_no_newdata()
     group <- column_or_values(given_in_data("group", newdata), newdata, "group")

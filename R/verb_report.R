@@ -56,7 +56,7 @@ gbt_report <- function(model, data, file, y = NULL, by = NULL, effects = 6, rows
     stop_argument(sprintf("the folder of `file`, \"%s\", does not exist; create it first", dirname(file)), "file")
   }
   if (!is_text(title)) stop_argument("`title` must be one text", "title")
-  by <- check_report_groups(by, data)
+  by <- check_report_groups(names_given("by", names(data)), data)
   group <- column_or_values(given_in_data("group", data), data, "group")
   strata <- column_or_values(given_in_data("strata", data), data)
   judged <- if (inherits(model, "gbt_calibrated")) model[["model"]] else model
@@ -117,7 +117,10 @@ check_report_groups <- function(by, data) {
   if (is.null(by)) return(NULL)
   if (!is.character(by) || anyNA(by)) stop_argument("`by` must be names of columns of `data`", "by")
   lost <- setdiff(by, names(data))
-  if (length(lost) > 0L) stop_argument(sprintf("`data` has no column `%s`, which `by` names", lost[1L]), "by")
+  if (length(lost) > 0L) {
+    stop_argument(sprintf("`data` has no column `%s`, which `by` names%s", lost[1L], suggest(lost[1L], names(data))),
+                  "by")
+  }
   by
 }
 

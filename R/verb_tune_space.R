@@ -38,6 +38,10 @@ read_space <- function(space, log_scale, fixed) {
   if (usual) space <- space_without(fixed)
   good <- is.list(space) && !is.object(space) && length(space) > 0L && !is.null(names(space)) &&
     !anyNA(names(space)) && all(nzchar(names(space)))
+  if (is.data.frame(space)) {
+    stop_argument(paste("`space` must be a list, not a data frame; for all combinations give the values of each",
+                        "parameter: list(eta = c(0.05, 0.1, 0.2), max_depth = list(4, 6, 8))"), "space")
+  }
   if (!good) {
     stop_argument(paste("`space` must be a list of parameters by name, each with a range or values:",
                         "list(eta = c(0.02, 0.3), max_depth = list(4, 6, 8))"), "space")

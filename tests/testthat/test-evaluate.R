@@ -131,6 +131,17 @@ test_that("intervals are quantiles of metrics of drawn rows", {
   expect_equal(e$upper - e$lower, 2 * 1.96 * sd(loss) / sqrt(257), tolerance = 0.1)
 })
 
+test_that("`y` may be the name of a column, and is no metric", {
+  d <- made(60)
+  m <- gbt_train(d[c("a", "b")], d$two, nrounds = 2, threads = 1)
+  expect_identical(gbt_evaluate(m, d, "two", threads = 1), gbt_evaluate(m, d, d$two, threads = 1))
+  expect_identical(gbt_confusion(m, d, "two", threads = 1), gbt_confusion(m, d, d$two, threads = 1))
+  expect_identical(gbt_evaluate(m, d, d$two, weights = "w"), gbt_evaluate(m, d, d$two, weights = d$w))
+  expect_error(gbt_evaluate(m, d, "auc"), "not \"auc\"; a metric is given as `metrics = \"auc\"`", fixed = TRUE,
+               class = "gbt_error_argument")
+  expect_error(gbt_evaluate(m, d, "tow"), "not \"tow\"; did you mean `two`?", fixed = TRUE)
+})
+
 test_that("whole groups are drawn", {
   d <- made(300)
   m <- gbt_train(y ~ a + b + f, d, nrounds = 5, threads = 1)

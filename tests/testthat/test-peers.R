@@ -307,6 +307,8 @@ peers <- list(
       model_id new_data newdata newx one_hot outcome param_grid penalty priors prob_model quantreg
       regularization regularization_factor replace resampling response response_column sampsize
       split_criterion split_select_weights splitrule start status status_variable_name
+      Y X_train dataset labels quantile quantile_level quantiles target_column targets tau taus
+      train_set training_data x_train y_train
       target task_kind test_size threshold trControl tr_control train_control training_frame tuneGrid tuneLength
       tune_grid tune_length type validation_split x x_val xlev xtest y_val ytest ytrain
     ! 'AUTO' 'Enum' = categorical_encoding

@@ -47,3 +47,22 @@ test_that("pictures of README.md exist", {
   expect_gt(length(pictures), 0)
   expect_identical(pictures[!file.exists(file.path(root, pictures))], character(0))
 })
+
+# A paragraph that was wrapped anew may have swallowed marks of its list, or ends of rows of a table.
+test_that("lists and tables of pages have an item and a row a line", {
+  skip_if_not(file.exists(index), "not in the sources")
+  pages <- c(list.files(file.path(root, "vignettes"), "[.]Rmd$", full.names = TRUE),
+             list.files(file.path(root, "docs"), "[.]md$", full.names = TRUE, recursive = TRUE),
+             file.path(root, c("README.md", "NEWS.md", "SECURITY.md", "CONTRIBUTING.md", "ARCHITECTURE.md")))
+  swallowed <- function(lines) {
+    lines[cumsum(grepl("^ *```", lines)) %% 2 == 1] <- ""
+    plain <- gsub("\\|", "", gsub("`[^`]*`", "`", lines), fixed = TRUE)
+    row <- startsWith(plain, "|")
+    bars <- lengths(regmatches(plain, gregexpr("|", plain, fixed = TRUE)))
+    same_table <- row & c(FALSE, row[-length(row)])
+    lines[grepl("[.;:)] [-*] [`*A-Z]", plain) | (same_table & bars != c(0, bars[-length(bars)]))]
+  }
+  broken <- c("- One. - `Two`", "", "| a | b |", "| - | - |", "| 1 | 2 | | 3 | 4 |", "", "| `a | b` |", "5 - 3. 4 - 2")
+  expect_identical(swallowed(broken), broken[c(1, 5)])
+  for (page in pages) expect_identical(swallowed(readLines(page, encoding = "UTF-8")), character(0), label = page)
+})

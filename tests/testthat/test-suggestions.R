@@ -243,6 +243,20 @@ test_that("an argument that would choose an output leads to the one that does", 
   expect_error(gbt_curve(m, d, output = "a"), "`output` is called `class` here", class = "gbt_error_argument")
 })
 
+test_that("classes that weights and shares name, and levels of quantiles, are suggested", {
+  says <- function(expr, text) expect_error(expr, text, fixed = TRUE)
+  d$y <- rep(c("No", "Yes"), 16)
+  says(gbt_train(y ~ wt, d, class_weights = c(yes = 2)), "there are \"No\", \"Yes\"; did you mean \"Yes\"?")
+  says(gbt_train(y ~ wt, d, subsample = c(yes = 0.5)), "did you mean \"Yes\"?")
+  for (name in c("quantiles", "tau", "quantile.level")) {
+    given <- stats::setNames(list(c(0.1, 0.9)), name)
+    says(do.call(gbt_train, c(list(mpg ~ wt, d, objective = "quantile"), given)), "`quantile_alpha`")
+  }
+  for (alpha in list(0.9, c(0.1, 0.9))) {
+    says(gbt_train(mpg ~ wt, d, objective = "quantile", alpha = alpha), "`alpha` could mean `quantile_alpha`")
+  }
+})
+
 test_that("arguments of sources of rows and of reports are suggested", {
   expect_error(gbt_query(1, query = "SELECT"), "`query` is called `statement` here")
   expect_error(gbt_files("x.csv", query = "q"), "`query` is called `group` here")

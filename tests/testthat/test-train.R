@@ -296,3 +296,89 @@ test_that("the formula may come by its name, behind the data", {
   expect_same_bytes(wrapper(mtcars, weights = mtcars$wt, threads = 1)$state, m$state)
   expect_error(gbt_train(data = mtcars, nrounds = 3), "`x` is missing", class = "gbt_error_argument")
 })
+
+test_that("calls in the form of other packages are shown as gbt takes them", {
+  says <- function(expr, text, parameter = "x") {
+    e <- tryCatch(expr, error = identity)
+    expect_s3_class(e, "gbt_error_argument")
+    expect_identical(e$parameter, parameter)
+    expect_match(conditionMessage(e), text, fixed = TRUE)
+  }
+  d <- mtcars
+  y <- d$mpg
+  named <- "the response is named by a formula, and then come the data: gbt_train(mpg ~ ., data = d)"
+  says(gbt_train(data = d, target = "mpg"), paste("`x` is missing:", named))
+  says(gbt_train(data = d, target = mpg), named)
+  says(gbt_train(data = d, label = d$mpg), named)
+  says(gbt_train(training_frame = d, response.column = "mpg"), named)
+  says(gbt_train(d, target = "mpg"), paste("`y` is missing:", named), "y")
+  says(gbt_train(d, outcome = d[["mpg"]]), named, "y")
+  says(gbt_train(d, mpg), paste("`y`: there is no object `mpg`; it is a column of the data, so", named), "y")
+  says(gbt_train(d, mgp), "`y`: there is no object `mgp`; did you mean `mpg`?", "y")
+  says(gbt_train(data = d, y = "fuel used"), "gbt_train(`fuel used` ~ ., data = d)")
+  says(gbt_train(data = d[-1], label = log(y)), "first two arguments: gbt_train(d[-1], log(y))")
+  says(gbt_train(X = d[-1], y_train = c(y, NULL)), "first two arguments: gbt_train(d[-1], c(y, NULL))")
+  says(gbt_train(data = d), "a formula comes first, and then the data: gbt_train(response ~ ., data = d)")
+  says(gbt_cv(data = d, target = "mpg"), "then come the data: gbt_cv(mpg ~ ., data = d)")
+  says(gbt_tune(d), "gbt_tune(x, y), or a formula, gbt_tune(y ~ ., data)", "y")
+  says(gbt_train(target = "mpg"), "gbt_train(x, y) with a data frame or a matrix")
+  long <- "gbt_train(mpg ~ ., data = data)"
+  says(gbt_train(data = subset(d, cyl > 4 & hp < 200 & wt > 1 & disp > 0), target = "mpg"), long)
+  says(do.call(gbt_train, list(data = d, target = "mpg")), long)
+})
+
+test_that("responses that are given in a wrong way are told what they are", {
+  says <- function(expr, text) expect_error(expr, text, fixed = TRUE, class = "gbt_error")
+  d <- mtcars
+  says(gbt_train(c(mpg, hp) ~ ., d), "a response of several columns is cbind(mpg, hp), not c(mpg, hp)")
+  says(gbt_train(list(mpg, hp) ~ ., d), "a response of several columns is cbind(mpg, hp), not list(mpg, hp)")
+  says(gbt_train(cbind(mpg, dips) ~ ., d), "did you mean `disp`?")
+  mpgs <- 1:3
+  says(gbt_train(mpgs ~ ., d), paste("`mpgs` is not a column of the data, and the variable of this name has 3 values",
+                                     "for 32 rows; did you mean `mpg`?"))
+  says(gbt_train(log(mgp) ~ ., d), "did you mean `mpg`?")
+  says(gbt_train(d[-1], replace(d$mpg, 3, Inf)), "1 infinite value, the first in row 3; leave such rows out")
+  d$text <- as.character(d$mpg)
+  expect_message(m <- gbt_train(text ~ wt, d, nrounds = 1, threads = 1), "25 classes; for numbers: as.numeric(y)",
+                 fixed = TRUE, class = "gbt_message")
+  expect_length(m$classes, 25)
+  expect_no_message(gbt_train(text ~ wt, d, objective = "softmax", nrounds = 1, threads = 1))
+  d$text <- as.character(d$cyl)
+  expect_no_message(gbt_train(text ~ wt, d, nrounds = 1, threads = 1))
+  file <- tempfile(fileext = ".csv")
+  write.csv(mtcars, file)
+  says(gbt_train(mpg ~ ., file), "not a character vector; read the file first, as by read.csv(")
+  says(gbt_train(mpg ~ ., d, nrounds = as.Date("2020-01-01")), "not an object of class \"Date\"")
+  says(gbt_tune(mpg ~ ., d, space = expand.grid(eta = c(0.1, 0.2))), "`space` must be a list, not a data frame")
+  expect_message(suppressWarnings(gbt_train(mpg ~ ., mtcars[1, ], threads = 1)), "100 rounds on the only row")
+})
+
+test_that("columns that are named without quotation marks are shown as texts", {
+  says <- function(expr, text) expect_error(expr, text, fixed = TRUE, class = "gbt_error_argument")
+  d <- mtcars
+  m <- gbt_train(mpg ~ ., d, nrounds = 2, threads = 1)
+  says(gbt_partial(m, d, hp), "`columns`: there is no object `hp`; names of columns are texts: columns = \"hp\"")
+  says(gbt_partial(m, d, c(hp, wt)), "columns = c(\"hp\", \"wt\")")
+  says(gbt_partial(m, d, hhp), "`columns`: there is no object `hhp`; did you mean \"hp\"")
+  says(gbt_partial(m, d, sum), "`columns` must be names of columns, such as \"cyl\", not a function")
+  says(gbt_interactions(m, d, c(hp, wt)), "columns = c(\"hp\", \"wt\")")
+  says(gbt_importance(m, "permutation", data = d, columns = hp), "columns = \"hp\"")
+  says(plot(gbt_shap(m, d), against = hp), "against = \"hp\"")
+  says(plot(gbt_shap(m, d), against = "hp", by = wt), "by = \"wt\"")
+  says(gbt_report(m, d, "x.html", by = cyl), "by = \"cyl\"")
+  says(gbt_report(m, d, "x.html", by = "cly"), "did you mean `cyl`")
+  says(gbt_train(mpg ~ ., d, cat_features = cyl), "cat_features = \"cyl\"")
+  says(gbt_train(d[-1], d$mpg, cat_features = c(cyl, gear)), "cat_features = c(\"cyl\", \"gear\")")
+  says(gbt_data(d[-1], label = mpgg), "`label`: there is no object `mpgg`")
+  its_values <- "there is no object `wt`; it is a column of the data: give its values, as data$wt"
+  says(gbt_data(d[-1], weight = wt), paste("`weight`:", its_values))
+  says(predict(m, d, offset = wt), paste("`offset`:", its_values))
+  says(predict(m, d, exposure = wt), "give its name as a text, exposure = \"wt\"")
+  expect_error(gbt_partial(m, d, stop("of the user's own")), "of the user's own")
+  column <- "hp"
+  expect_identical(gbt_partial(m, d, column, threads = 1), gbt_partial(m, d, "hp", threads = 1))
+  skip_if_not_installed("data.table")
+  file <- tempfile(fileext = ".csv")
+  write.csv(d, file)
+  says(gbt_files(file, label = mpg), "label = \"mpg\"")
+})
