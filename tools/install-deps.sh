@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs what is missing on Debian 12 (or a relative of it), and only that.
 #
+#   sh tools/install-deps.sh native   a C compiler: what the tests of the engine need
 #   sh tools/install-deps.sh run      R and a C compiler: what tools/demo needs
 #   sh tools/install-deps.sh test     that and what tools/test needs
 #   sh tools/install-deps.sh long     that and what the long form of tools/test needs
@@ -8,6 +9,7 @@
 # As root, or through sudo. Nothing is fetched when all is there.
 set -eu
 
+native="gcc libc6-dev make libzstd-dev liblz4-dev ccache"
 run="r-base-core r-cran-matrix gcc libc6-dev make libzstd-dev liblz4-dev"
 # g++ compiles the CUDA sources for the CPU, clang and its sanitizer runtime are for the native tests, and without
 # devscripts, qpdf and tidy R CMD check --as-cran warns; gcovr adds up the coverage; python3 runs the reader of models
@@ -22,10 +24,11 @@ gcc-mingw-w64-x86-64 wine wine64"
 long="$test valgrind"
 
 case "${1:-}" in
+  native) wanted=$native ;;
   run) wanted=$run ;;
   test) wanted=$test ;;
   long) wanted=$long ;;
-  *) echo "usage: sh tools/install-deps.sh run|test|long" >&2; exit 2 ;;
+  *) echo "usage: sh tools/install-deps.sh native|run|test|long" >&2; exit 2 ;;
 esac
 
 if ! command -v dpkg-query >/dev/null 2>&1; then

@@ -1,6 +1,7 @@
 # Read by tools/test: runs its steps side by side, and reports how they ended. Needs no more than a shell.
 #
-# Uses $root, $out and $jobs; $first: steps that others give way to; $campaigns, $alone: see there.
+# Uses $root, $out and $jobs; $first: steps that others give way to; $early: those that need little to begin;
+# $campaigns, $alone: see there.
 
 run_step() { # NAME: leaves its log, and its result in $out/came/NAME
   begin=$(date +%s)
@@ -53,7 +54,13 @@ chains() { # STEP...: those that are asked for
     last="$last robust_$name"
   done
   echo "$last"
-  for step; do if [ "$step" != deps ]; then echo deps "$step"; fi; done
+  for step; do # what needs a C compiler alone begins before all else is installed
+    case "$step" in
+      deps_native) ;;
+      deps) echo deps_native deps ;;
+      *) case " $early " in *" $step "*) echo deps_native "$step" ;; *) echo deps "$step" ;; esac ;;
+    esac
+  done
 }
 
 # The first step of those that wait which may begin: every other one that it waits for has ended.

@@ -2,11 +2,14 @@
 # The whole numbers from 2 to MOST that are in the sources of the engine and the glue, one a line: literals and
 # shifts of them (1 << 17), without comments and texts. Sizes around them are where code changes its ways.
 #
-#   sh tests/native/constants.sh [MOST]     default 2097152
+#   sh tests/native/constants.sh [MOST [all | glue]]     default 2097152, all; glue: those of the glue alone
 set -eu
 
 cd "$(dirname "$0")/../.."
-find src/gbt src/r_* -name '*.c' -o -name '*.h' -o -name '*.def' | LC_ALL=C sort | xargs awk -v most="${1:-2097152}" '
+of="src/gbt src/r_*"
+if [ "${2:-all}" = glue ]; then of="src/r_*"; fi
+# shellcheck disable=SC2086
+find $of -name '*.c' -o -name '*.h' -o -name '*.def' | LC_ALL=C sort | xargs awk -v most="${1:-2097152}" '
   function without_comments(s,    out, i) {
     out = ""
     while (s != "") {

@@ -8,7 +8,7 @@
 # options. What comes back is a value or a condition of gbt's own, and never an internal error, an error or a warning of
 # R's, or a call that does not end within 20 s.
 #
-# short: each argument alone, with one value in GBT_ARGUMENTS_STEP (100). long: with all of them, also by way of
+# short: each argument alone, with one value in GBT_ARGUMENTS_STEP (150). long: with all of them, also by way of
 # `params`, then pairs of arguments, drawn at random for GBT_ARGUMENTS_SECONDS (3600); GBT_ARGUMENTS_START draws the
 # same again. GBT_ARGUMENTS_ONLY takes the calls whose names match a regular expression, GBT_ARGUMENTS_FIRST other
 # values in the short form: GBT_ARGUMENTS_STEP=13 takes some 11,000 calls.

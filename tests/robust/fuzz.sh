@@ -128,7 +128,7 @@ hunted() { # KIND STATUS
 
 build asan
 if [ "$form" = short ]; then
-  both asan 30000 10000 5000 # native_asan mutates models as well: ../native/model/test_fuzz.c
+  both asan 20000 6000 3000 # native_asan mutates models as well: ../native/model/test_fuzz.c
 else
   each=${GBT_FUZZ_INPUTS:-1000000}
   both asan "$each" $((each / 2)) "$each"

@@ -6,7 +6,7 @@
 #           model must be those of a training in memory that nothing came between
 #   data    a data set is killed while it is written: the folder opens whole or not at all, and can be written again
 #
-# Short: 8 kills of trainings and 5 of data sets; long: GBT_KILLS of each, 100 by default.
+# Short: 6 kills of trainings and 4 of data sets; long: GBT_KILLS of each, 100 by default.
 set -u
 form=$1
 out=$(cd "$2" && pwd)
@@ -15,7 +15,7 @@ work=$out/robust/kills
 rm -rf "$work"
 mkdir -p "$work"
 case "$form" in
-  short) trainings=8 datasets=5 ;;
+  short) trainings=6 datasets=4 ;;
   long) trainings=${GBT_KILLS:-100} datasets=${GBT_KILLS:-100} ;;
   *) echo "usage: sh tests/robust/kills.sh short|long OUT" >&2; exit 2 ;;
 esac

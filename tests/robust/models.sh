@@ -11,7 +11,7 @@ form=$1
 out=$(cd "$2" && pwd)
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$out/robust/models
-files=400
+files=260
 if [ "$form" = long ]; then files=${GBT_MODEL_FILES:-6000}; fi
 begun=$(date +%s)
 R_LIBS=$out/lib

@@ -30,7 +30,7 @@ case "$form" in
   short)
     start=${GBT_RANDOM_START:-$((begin / 86400))000}
     seconds=0
-    ranges="1:15 $start:$((start + 59))"
+    ranges="1:10 $start:$((start + 39))"
     ;;
   long)
     start=${GBT_RANDOM_START:-$((1000000000 + begin % 1000000000))}
@@ -58,8 +58,8 @@ native() { # FROM COUNT SECONDS
   failed=$((failed + bad))
 }
 if [ "$form" = short ]; then
-  native 101 400 0 # those before are what the step native_gcc tries
-  native "$start" 1000 0
+  native 101 200 0 # those before are what the step native_gcc tries
+  native "$start" 600 0
 else # a fifth of the time, in runs that end before the tests' own alarm
   end=$(($(date +%s) + seconds / 5))
   from=$start

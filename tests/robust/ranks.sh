@@ -70,6 +70,12 @@ as_others() { # FAULT
   return 1
 }
 
+# How ranks start, wait, are killed and end is the library's affair; what they agree on is not.
+of_start_or_end() { # FAULT
+  case "$1" in quits_with_0 | hangs | killed | no_library | never_comes) return 0 ;; esac
+  of_library "$1"
+}
+
 # R errors about what is given or read, after which ranks can go on: one job shows them all.
 of_one_job() { # FAULT STATUS
   if [ "$form" != short ] || [ "$2" != 1 ] || of_library "$1"; then return 1; fi
@@ -105,7 +111,7 @@ for mpi in ${MPIS:-openmpi mpich}; do
   # FAULT STATUS EVERY TEXT: exit status ("!0": any but 0), on how many ranks the text is printed (3 of 3: all)
   together=
   while read -r fault want every text; do
-    if [ "$form" = short ] && [ "$mpi" = mpich ] && [ "$want" = 1 ] && ! of_library "$fault"; then continue; fi
+    if [ "$form" = short ] && [ "$mpi" = mpich ] && ! of_start_or_end "$fault"; then continue; fi
     if [ "$form" = short ] && as_others "$fault"; then continue; fi
     can_show "$fault" || continue
     if of_one_job "$fault" "$want"; then together=$together${together:++}$fault && continue; fi

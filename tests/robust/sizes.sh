@@ -6,7 +6,8 @@
 # processes: a size that ends R is named and the sweep goes on after it. See sizes/run.R; the engine alone is swept by
 # tests/native/whole/test_sizes.c, which the native steps run, and which the long form runs in its own long form here.
 #
-# short: small sizes, those around powers of two, the constants of the sources, some between.
+# short: small sizes, those around powers of two, the constants of the glue, some between. (Those of the engine are in
+# the sweeps of the engine alone.)
 # long: every number of rows from 0 to 70,000 in each form, the neighbours of constants, two more of all, and many more
 # sizes between.
 set -u
@@ -27,7 +28,9 @@ rm -f "$own"/worker-*
 begin=$(date +%s)
 passed=0
 failed=0
-sh "$root/tests/native/constants.sh" >"$own/constants"
+constants=glue
+if [ "$form" = long ]; then constants=all; fi
+sh "$root/tests/native/constants.sh" 2097152 "$constants" >"$own/constants"
 
 add() { # FILE: its last line "N passed, N failed"
   counts=$(sed -n 's/^\([0-9][0-9]*\) passed, \([0-9][0-9]*\) failed$/\1 \2/p' "$1" | tail -1)

@@ -39,3 +39,5 @@ vectors <- function() {
 
 # Whether tests take all cases: `sh tools/test long`. Sweeps that campaigns or other tests make as well are short else.
 long_form <- function() Sys.getenv("GBT_TEST_FORM") == "long"
+# Of such cases: one in n, the first among them, or all in the long form.
+every <- function(cases, n) if (long_form()) cases else cases[seq_along(cases) %% n == 1L %% n]

@@ -126,7 +126,7 @@ test_that("folds are drawn evenly, by classes, by groups, by time", {
 })
 
 test_that("every number of folds and rows", {
-  for (n in if (long_form()) c(2:9, 15:17, 31:33) else c(2:6, 9, 16, 33)) {
+  for (n in if (long_form()) c(2:9, 15:17, 31:33) else c(2:5, 9, 33)) {
     x <- data.frame(a = rnorm(n))
     for (k in unique(c(2, 3, n - 1, n))) {
       if (k < 2 || k > n) next

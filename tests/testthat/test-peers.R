@@ -410,7 +410,8 @@ test_that("what gbt does not have is refused, unless it is what gbt does anyway"
   for (row in foreign) {
     for (name in row$names) {
       if (!is.na(gbt:::canonical_name(name))) wrong <- c(wrong, name)
-      for (value in if (row$depends) list("nonsense", NA, list(1), 0.5, factor("a"), sum) else values) {
+      by_turns <- if (long_form()) values else values[seq_along(values) %% 3L == nchar(name) %% 3L]
+      for (value in if (row$depends) list("nonsense", NA, list(1), 0.5, factor("a"), sum) else by_turns) {
         e <- tryCatch(got(value, name), error = identity)
         right <- if (is_accepted(value, row)) identical(e, list()) else is_refusal(e, name)
         if (!right) wrong <- c(wrong, sprintf("%s = %s", name, deparse(value)[1]))

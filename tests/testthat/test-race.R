@@ -72,7 +72,7 @@ test_that("the data choose the shape of trees", {
 })
 
 test_that("the choice is the same for threads, forms of the data, pages and seeds", {
-  for (y in list(cells, sums)) {
+  for (y in every(list(cells, sums), 2)) {
     m <- train(y)
     expect_same_bytes(train(y, threads = 2)$state, m$state)
     expect_same_bytes(train(y, data = as.matrix(x))$state, m$state)
@@ -156,7 +156,7 @@ test_that("data in a folder race as those in memory do", {
     gbt_train(data, y, nrounds = 480, mask = mask, early_stopping_rounds = 1, ..., seed = 1, threads = 1)
   }
   some <- masked(x, d$y, weights = w)
-  for (page_rows in c(97, 4096, 0)) {
+  for (page_rows in every(c(97, 4096, 0), 3)) {
     name <- paste0("rows", page_rows)
     folder <- put(1:n, cells, name, page_rows = page_rows, memory = 0, weight = w)
     valid <- put(aside, cells, paste0(name, "-valid"), page_rows = page_rows, reference = folder)

@@ -244,6 +244,7 @@ test_that("small data are learned", {
 
 test_that("very many columns are no trouble", {
   skip_on_cran()
+  skip_if_not(long_form(), "70,000 columns are in test-alive.R")
   set.seed(1)
   x <- as.data.frame(matrix(rnorm(1e6), 10))
   x$y <- rnorm(10)

@@ -190,7 +190,7 @@ test_that("NA is missing in any class: in new data, validation data and data by 
     gone[[name]][] <- NA # of its own class
     want <- predict(m, gone)
     own <- gbt_train(mixed, mixed_y, nrounds = 2, valid = list(x = gone, y = mixed_y), threads = 1)$evaluation_log
-    same <- vapply(first_cases(all_na(nrow(mixed)), 2L), function(v) {
+    same <- vapply(first_cases(every(all_na(nrow(mixed)), 2), 2L), function(v) {
       gone[[name]] <- v
       log <- gbt_train(mixed, mixed_y, nrounds = 2, valid = list(x = gone, y = mixed_y), threads = 1)$evaluation_log
       gbt_data(gone, mixed_y, reference = cuts, threads = 1)

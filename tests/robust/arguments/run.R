@@ -68,7 +68,7 @@ try_one <- function(name, changed, labels) {
 dir.create(here <- tempfile("arguments")) # odd texts are names of files, too
 setwd(here)
 # Short: of each argument one value in so many, of the next one others.
-step <- if (form == "long") 1L else as.integer(Sys.getenv("GBT_ARGUMENTS_STEP", "100"))
+step <- if (form == "long") 1L else as.integer(Sys.getenv("GBT_ARGUMENTS_STEP", "150"))
 first <- as.integer(Sys.getenv("GBT_ARGUMENTS_FIRST", "0"))
 number <- 0
 for (name in names(calls)) {

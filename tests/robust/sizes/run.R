@@ -18,7 +18,8 @@ source(file.path(here, "cases.R"), encoding = "UTF-8")
 hang_after <- 300 # seconds for one size on a machine that has other work
 
 # All from low to dense, powers of two with their neighbours, constants, some between, the same in every run. The
-# neighbours of constants in the long form alone: the engine by itself has them in ../../native/whole/test_sizes.c.
+# neighbours of constants, and constants of the engine, in the long form alone: the engine by itself has them in
+# ../../native/whole/test_sizes.c.
 sizes_of <- function(low, high, dense) {
   reach <- if (long) -2:2 else -1:1
   powers <- 2^(0:24)
