@@ -75,13 +75,8 @@ grows_by_sums <- function(response, params) {
     (identical(sketch, "none") || few_columns && !identical(sketch, "projection"))
 }
 
-# Whether "auto" takes the CPU: for what a device refuses (src/gbt/boost/trainer_check.c), which is trees that outputs
-# share and that are not symmetric; and for linear leaves, for which the CPU computes gradients, leaves and scores in
-# any case.
-is_for_cpu_only <- function(params) {
-  shares <- identical(params[["multi_strategy"]], "multi_output_tree")
-  identical(params[["leaf_model"]], "linear") || shares && !identical(params[["grow_policy"]], "symmetric")
-}
+# Whether "auto" takes the CPU: for linear leaves, for which the CPU computes gradients, leaves and scores in any case.
+is_for_cpu_only <- function(params) identical(params[["leaf_model"]], "linear")
 
 # The fingerprint of a training's data. weight: as it was given; weights of classes are a parameter, no data.
 fingerprint_of <- function(data, rows, own, weight, args) {

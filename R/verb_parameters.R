@@ -228,9 +228,9 @@ make_parameters_table <- function() {
 #' With three classes or more (objective `"softmax"`) a round has a tree for each class. With `"multi_output_tree"` it
 #' has one tree, whose leaves hold a value for every class. Models are smaller, and training and predictions are faster.
 #' Each round reduces the loss less: use it with early stopping and 1,000 rounds or more. On nearly separable data,
-#' separate trees may be better. Trees are symmetric unless you give another `grow_policy`, which works only on the CPU;
-#' `num_parallel_tree` must be 1. Gains and covers of a tree are those of all classes together. As in symmetric trees, a
-#' split that does not suit a class leaves its value as it is in both children.
+#' separate trees may be better. Trees are symmetric unless you give another `grow_policy`; `num_parallel_tree`
+#' must be 1. Gains and covers of a tree are those of all classes together. As in symmetric trees, a split that does not
+#' suit a class leaves its value as it is in both children.
 #'
 #' A response of several columns has a tree for each column, or with `"multi_output_tree"` one tree for all. To choose
 #' splits, columns are scaled by powers of two, so that one with large numbers does not dominate. The same holds for
@@ -244,8 +244,6 @@ make_parameters_table <- function() {
 #'   2022, SketchBoost). Splits are searched once per round, for any number of outputs.
 #' * `"auto"`, the default: `"none"` for up to 8 columns, otherwise `"projection"`. With classes `"none"` is often
 #'   better, too (`bench/results/sketch.md` in the sources), but takes longer.
-#'
-#' A device grows common trees only if they are symmetric.
 #'
 #' @return A data frame of class `gbt_parameters` with one row per parameter. Several rows are printed by topic, one
 #'   line or two for each. A single row is printed in full. Its columns:

@@ -71,21 +71,20 @@ test_that("auto takes a device that pays, and says so", {
   expect_no_match(paste(said(train(verbose = 1)), collapse = ""), "cuda:0")
 })
 
-test_that("auto takes the cpu for what a device refuses", {
+test_that("auto takes a device for trees that outputs share, whatever their growth", {
   skip_if_not_emulated()
   local_eager()
   train <- function(device, formula = mpg ~ wt + hp, ...) {
     gbt_train(formula, mtcars, nrounds = 3, threads = 1, device = device, multi_strategy = "multi_output_tree", ...)
   }
   columns <- cbind(mpg, qsec) ~ wt + hp
-  nodes <- list(grow_policy = "depthwise", max_depth = 3)
-  quantiles <- c(list(objective = "quantile", quantile_alpha = c(0.1, 0.9), sketch = "none"), nodes)
-  for (its in list(c(columns, nodes), c(columns, nodes, sketch = "projection"), quantiles)) {
-    expect_error(do.call(train, c("cuda", its)), "symmetric\"` on the device", class = "gbt_error_unsupported")
-    expect_same_bytes(do.call(train, c("auto", its))$state, do.call(train, c("cpu", its))$state)
-  }
-  for (sketch in c("auto", "none", "projection"))
-    expect_match(said(train("auto", columns, sketch = sketch, verbose = 1))[1L], "^training on cuda:0")
+  quantiles <- list(objective = "quantile", quantile_alpha = c(0.1, 0.9), sketch = "none")
+  for (growth in list(list(), list(grow_policy = "depthwise", max_depth = 3), list(max_leaves = 5, max_depth = 0)))
+    for (its in list(c(columns, sketch = "none"), c(columns, sketch = "projection"), quantiles)) {
+      lines <- said(m <- do.call(train, c("auto", its, growth, verbose = 1)))
+      expect_match(lines[1L], "^training on cuda:0")
+      expect_same_bytes(m$state, do.call(train, c("cpu", its, growth))$state)
+    }
 })
 
 test_that("trees that grow by the sum of gains are the same bytes on a device", {
@@ -94,11 +93,12 @@ test_that("trees that grow by the sum of gains are the same bytes on a device", 
   y <- cbind(p = x$a + 1:300 %% 11, q = sin(1:300), r = -x$a * (1:300 %% 5))
   y[7, 2] <- NA
   same <- function(y, ...) {
-    train <- function(device, threads) {
+    train <- function(device, threads, policy) {
       gbt_train(x, y, nrounds = 5, max_depth = 3, threads = threads, device = device, sketch = "none",
-                multi_strategy = "multi_output_tree", valid = 0.2, seed = 4, ...)
+                multi_strategy = "multi_output_tree", grow_policy = policy, valid = 0.2, seed = 4, ...)
     }
-    expect_same_bytes(train("cuda", 2)$state, train("cpu", 1)$state)
+    for (policy in c("symmetric", "depthwise", "lossguide"))
+      expect_same_bytes(train("cuda", 2, policy)$state, train("cpu", 1, policy)$state)
   }
   same(y)
   same(y, subsample = 0.7, weights = 1 + 1:300 %% 3, page_rows = 70)

@@ -41,6 +41,7 @@ static void destroy(gbt_backend *self) {
   cu_drop(&be->device.memory, &be->handicaps);
   cu_host_free(&be->task);
   cu_layer_close(be);
+  cu_together_close(be);
   cu_small_close(be);
   cu_refit_close(be);
   cu_set_feats_close(be);
@@ -225,7 +226,8 @@ static gbt_status build_hist(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
 
 static gbt_status search(cu_backend *be, gbt_error *err) {
   GBT_TRY(cu_features(be, err));
-  return be->layer ? cu_layer_search(be, err) : cu_search(be, err);
+  if (be->layer) return cu_layer_search(be, err);
+  return be->team ? cu_team_search(be, err) : cu_search(be, err);
 }
 
 static gbt_status find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
@@ -236,7 +238,10 @@ static gbt_status find_splits(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
 }
 
 static gbt_status issue_choice(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
-  if (be->layer) GBT_TRY(cu_layer_decide(ctx, be, err));
+  if (be->layer)
+    GBT_TRY(cu_layer_decide(ctx, be, err));
+  else if (be->team)
+    GBT_TRY(cu_team_open_nodes(be, err));
   GBT_TRY(cu_select(be, err));
   be->depth++;
   return GBT_OK;
@@ -270,7 +275,9 @@ static gbt_status partition(gbt_ctx *ctx, gbt_backend *self, gbt_error *err) {
 }
 
 static gbt_status issue_end(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
-  return cu_grows_in_one_kernel(be) ? cu_small_end(ctx, be, err) : cu_leaves(ctx, be, err);
+  if (cu_grows_in_one_kernel(be)) return cu_small_end(ctx, be, err);
+  GBT_TRY(cu_leaves(ctx, be, err));
+  return cu_team_gains(be, err);
 }
 
 /* A step up to its choice. */

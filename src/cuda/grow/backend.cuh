@@ -9,7 +9,8 @@
  *   rows/        codes of drawn rows together (gather.cu); which rows a block takes (pieces.cuh, leaf_plan.cuh); sums
  *                of the blocks before (look_back.cuh)
  *   search/      best splits: cuts and one-hot levels (split.cu), sets of levels (split_cat.cu), symmetric growth
- *                (layer.cu, layer_decide.cu), by the sum of the gains of all outputs (together.cu)
+ *                (layer.cu, layer_decide.cu), by the sum of the gains of all outputs (together.cu; node by node:
+ *                team_search.cu, team_open.cu)
  *   steps/       a step: histograms (hist.cu), features (features.cu), the choice (frontier.cu; ahead.cuh: best-first
  *                growth that splits leaves early), rows to children (partition.cu)
  *   leaves/      leaf values (leaf.cu; renew.cu: quantiles; step.cu: several Newton steps), scores (scores.cu;
@@ -225,6 +226,7 @@ struct cu_ranks {
 };
 
 struct cu_layer; /* symmetric growth: layer.cuh */
+struct cu_team;  /* trees that grow together: team.cuh */
 struct cu_refit; /* trees once more: refit.cu */
 struct cu_small; /* trees of small data: small.cuh */
 
@@ -259,6 +261,7 @@ struct cu_backend {
   const cu_start *start_with; /* while it opens */
   cu_ranks ranks;
   cu_layer *layer;                 /* NULL unless trees are symmetric */
+  cu_team *team;                   /* NULL unless trees grow together */
   cu_small *small;                 /* NULL unless the data are small */
   cu_refit *refit;                 /* NULL until trees are fitted once more */
   int takes_steps;                 /* though they are: a launch was refused, or trees are fitted once more */

@@ -78,6 +78,13 @@ static int64_t plan_ahead(const cu_backend *be, int64_t most, int64_t inner, int
   return inner <= room ? least(ahead, room - inner) : ahead;
 }
 
+/* So many histograms a tree has whatever the user allows: of trees that grow together, those of the children of one
+ * node, and none where a layer must have room, as each output has as many. */
+static int64_t least_room(const cu_backend *be) {
+  if (!be->together) return 4;
+  return gbt_policy_one_split(gbt_policy_of(be->params)) ? 0 : 2;
+}
+
 /* Most nodes of a tree, of a step, most histograms. */
 static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
   cu_view *v = &be->view;
@@ -92,7 +99,7 @@ static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
   int64_t inner = depth > 0 ? least(most, power(depth - 1)) : most; /* leaves that may have a histogram */
   size_t bytes = hist_bytes(be) * (size_t)joint_trees(be);
   int64_t room = (int64_t)(hist_room(be) / (bytes ? bytes : 1));
-  if (room < 4) room = 4;
+  if (room < least_room(be)) room = least_room(be);
   v->by_node = !gbt_policy_one_split(gbt_policy_of(p)) && (be->rules->by_node < 1.0 || be->rules->n_groups > 0);
   v->ahead = (int32_t)plan_ahead(be, most, inner, room);
   int64_t step = gbt_policy_one_leaf(gbt_policy_of(p)) ? v->ahead > 0 ? least(AHEAD_STEP, inner) : 1 : inner;
@@ -131,10 +138,10 @@ static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
   return GBT_OK;
 }
 
-/* The trees whose gradients by row are not needed when the root is split: those of one tree, that has all rows.
- * Symmetric trees look at them again when they end. */
+/* The trees whose gradients by row are not needed when the root is split: those of one tree, that has all rows. Sums by
+ * row look at them again when trees end. */
 static int reuses_gh16(const cu_backend *be) {
-  return !be->view.samples && be->params->num_parallel_tree == 1 && !gbt_policy_one_split(gbt_policy_of(be->params));
+  return !be->view.samples && be->params->num_parallel_tree == 1 && !be->view.by_rows;
 }
 
 /* Trees that grow at once where there is room for all. */
@@ -153,6 +160,8 @@ static void plan_blocks(cu_backend *be) {
   v->leaf_rows = 1024u;
   v->score_windows = n > 4000000u;
   v->order_rows = (n + 63u) / 64u * 64u;
+  v->by_rows = be->together != NULL || gbt_policy_one_split(gbt_policy_of(be->params));
+  v->keeps = be->params->multi_strategy != 0 && !gbt_policy_one_split(gbt_policy_of(be->params));
   v->reuses_gh16 = reuses_gh16(be);
   be->bounds.tile_cols = cu_tile_columns(be->n_rows, be->n_features, be->device.n_units);
   v->row_blocks = (uint32_t)((n + v->split_rows - 1u) / v->split_rows);
@@ -184,9 +193,10 @@ static gbt_status plan_batch(cu_backend *be, gbt_error *err) {
   if (be->together) most = wanted_trees(be); /* plan_tree: their histograms have room */
   if (be->together && most < be->n_outputs)
     return gbt_fail_device(err, GBT_E_MEM,
-                           "trees that share their splits by the sum of the gains of %d outputs do not fit on the "
-                           "device, which keeps the rows in the order of each output; give `sketch = \"projection\"`",
-                           (int)be->n_outputs);
+                           "trees that share their splits by the sum of the gains of %d outputs need %.0f megabytes "
+                           "on the device, besides the data, and do not fit: it keeps the rows in the order of each "
+                           "output; give `sketch = \"projection\"`",
+                           (int)be->n_outputs, (double)bytes * (double)be->n_outputs / 1048576.0 + 1.0);
   if (most < 1) most = 1;
   be->base.most_trees = (int32_t)most;
   be->view.n_trees = be->base.most_trees;
@@ -199,6 +209,7 @@ gbt_status cu_sizes_open(cu_backend *be, gbt_error *err) {
   GBT_TRY(plan_tree(be, err));
   plan_blocks(be);
   plan_feat_runs(be);
+  GBT_TRY(cu_together_open(be, err));
   if (gbt_policy_one_split(gbt_policy_of(be->params))) GBT_TRY(cu_layer_open(be, err));
   be->view.by_sides = be->bounds.codes >= CU_DRAWN_CODES;
   if (be->bounds.codes == CU_DRAWN_CODES) GBT_TRY(cu_gather_plan(be, err));

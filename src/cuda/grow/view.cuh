@@ -251,6 +251,8 @@ struct cu_size_view {
   uint64_t order_rows;                       /* n_rows or a little more: the rows of one parity of depths */
   int32_t samples;                           /* trees have rows of their own */
   int32_t reuses_gh16;                       /* no gradients of the even order: see cu_order_at */
+  int32_t by_rows; /* sums of leaves are not all known: trees are symmetric or grow together */
+  int32_t keeps;   /* nodes may be kept, though trees are not symmetric: they share their splits */
   uint32_t hist_rows, split_rows, leaf_rows; /* rows of a block, or most of a piece */
   uint32_t row_blocks;                       /* of split_rows rows, of the table */
   uint32_t split_states;                     /* most pieces of a step */

@@ -164,14 +164,6 @@ static gbt_status check_leaf_model(const gbt_trainer_spec *spec, gbt_error *err)
                      gbt_objective_info_of(spec->objective.kind)->name);
 }
 
-/* A device's trees that share their splits are symmetric. */
-static gbt_status check_device_shares(const gbt_trainer_spec *spec, gbt_error *err) {
-  if (spec->params.grow_policy == GBT_SYMMETRIC) return GBT_OK;
-  return gbt_fail_on(err, GBT_E_UNSUPPORTED, "device",
-                     "`multi_strategy = \"multi_output_tree\"` needs `grow_policy = \"symmetric\"` on the device; "
-                     "give that, leave `grow_policy` out, or use `device = \"cpu\"`");
-}
-
 gbt_status gbt_trainer_check(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_error *err) {
   GBT_TRY(gbti_check_byte_order("train", err));
   GBT_TRY(gbt_params_check(&spec->params, err));
@@ -184,7 +176,6 @@ gbt_status gbt_trainer_check(gbt_ctx *ctx, const gbt_trainer_spec *spec, gbt_err
   GBT_TRY(check_hessian(spec, err));
   GBT_TRY(check_leaf_model(spec, err));
   GBT_TRY(gbt_shared_splits_check(&spec->objective, &spec->params, err));
-  if (spec->device != NULL && gbt_splits_are_shared(&spec->params)) GBT_TRY(check_device_shares(spec, err));
   if (spec->params.boosting == GBT_BOOSTING_ORDERED)
     GBT_TRY(gbt_supporting_check(ctx, &spec->objective, &spec->train->rows, err));
   if (spec->n_valid < 0 || spec->n_valid > GBT_MAX_VALID)

@@ -27,7 +27,8 @@ typedef struct gbt_grow_node {
   int8_t taken;                /* best-first: chosen at some time */
   int32_t number;              /* in the tree; -1 while the node is waiting */
   int32_t ahead;               /* children that are waiting, 0 for none */
-  double reach;                /* best-first: least gain on the way to its split that the policy has not come to */
+  double reach;                /* best-first, CPU: least gain on the way to its split that the policy has not come to;
+                                  devices, trees that grow together: what the split gains in this one */
   int32_t hist;                /* the number of its histogram, -1: it has none */
   uint32_t set_beg, set_words; /* categorical split: bitset over codes that go left, in frontier->sets */
   uint32_t rows_high;          /* of n_rows, what is above its 32 bits; 0 on devices */

@@ -402,7 +402,7 @@ draw_case <- function(id) {
   case$own <- drawn$objective == "own"
   case$args <- draw_host_args(draw_constraints(draw_engine_args(), x), case, drawn$objective)
   if (drawn$objective != "softmax") case$args$softmax_hessian <- NULL
-  may_share <- (columns || drawn$objective == "softmax") && identical(case$args$grow_policy, "symmetric")
+  may_share <- columns || drawn$objective == "softmax"
   if (!may_share || !is.null(case$args$num_parallel_tree)) case$args$multi_strategy <- NULL
   if (case$own) case$args$leaf_iterations <- NULL # needs an objective of gbt's, as "ordered" does
   if ((case$own || columns) && identical(case$args$boosting, "ordered")) case$args$boosting <- NULL

@@ -74,7 +74,7 @@ count <- list(cases = 0, comparisons = 0, devices = 0, refused = 0, failed = 0)
 bump <- function(name, by = 1) count[[name]] <<- count[[name]] + by
 
 # A device that has no room for the histograms of a symmetric tree's layers within `hist_memory` says so; the CPU
-# builds them again. Those of trees that grow by the sum of gains have to fit for all outputs.
+# builds them again. Those of symmetric trees that grow by the sum of gains have to fit for all outputs.
 device_refuses <- function(case, outcome, on_cpu) {
   says <- function(kind, words) {
     is.character(outcome$model) && startsWith(outcome$model, kind) && grepl(words, outcome$model, fixed = TRUE)

@@ -4,11 +4,12 @@
  *              symmetric growth: where most rows of a layer went. Where the host knows which step is the last one, that
  *              one's k_partition plans. Before it, best-first growth: splits that the policy has not come to are taken
  *              back (ahead.cuh)
- *   k_fine     what the leaves' 16-bit sums leave out is added, piece by piece (symmetric: all of it)
+ *   k_fine     what the leaves' 16-bit sums leave out is added, piece by piece (symmetric trees, and such as grow
+ *              together: all of it)
  *   renew.cu   objectives whose leaves are quantiles: these
  *   step.cu    leaves that take several steps: these
- *   values     one block, the last one of k_fine or (quantiles, several steps, smoothed values) that of k_values: inner
- *              nodes are the sums of the leaves below; values
+ *   values     one block, the last one of k_fine or (quantiles, several steps, smoothed values, nodes that may be kept)
+ *              that of k_values: inner nodes are the sums of the leaves below; values
  *   scores.cu  a leaf's value to the scores of its rows
  *   cu_route   rows of the training set that were not drawn, and validation sets: route.cu
  *
@@ -76,8 +77,8 @@ __device__ static __forceinline__ void values_by_depth(const cu_view &v, const g
   }
 }
 
-/* Values of kept nodes' children are derived from their parents': only symmetric growth has such nodes, and there a
- * layer is a run of nodes. own(i): the value by the rows of node i. */
+/* Values of kept nodes' children are derived from their parents'. Of such nodes only those of symmetric trees come
+ * here, where a layer is a run of nodes. own(i): the value by the rows of node i. */
 template <class Own> __device__ static __forceinline__ void plain_values(const cu_view &v, Own own) {
   const int32_t n_nodes = v.tree->n_nodes, me = (int32_t)threadIdx.x, step = (int32_t)blockDim.x;
   int32_t end = gbt_policy_one_split(v.policy.kind) ? 1 : n_nodes;
@@ -103,13 +104,13 @@ __device__ static __forceinline__ void make_values(const cu_view &v) {
 
 __global__ static void __launch_bounds__(CU_BLOCK, 6) k_fine(cu_view all, int values) {
   const cu_view v = cu_view_of_block(all);
-  const int wide = v.tree->wide, symmetric = gbt_policy_one_split(v.policy.kind);
-  const int known = wide && !symmetric; /* nothing is left out, and leaves know their sums */
+  const int wide = v.tree->wide;
+  const int known = wide && !v.by_rows; /* nothing is left out, and leaves know their sums */
   for (uint32_t b = blockIdx.x; !known && b < v.tree->n_leaf_blocks; b += gridDim.x) {
     cu_leaf_rows r = cu_rows_of_block(v, b);
     gbt_sum s = {0, 0};
     if (!wide) s = fine_rest(v, r);
-    if (symmetric) s = cu_plus(s, cu_coarse_sum(v, r, wide, 65536));
+    if (v.by_rows) s = cu_plus(s, cu_coarse_sum(v, r, wide, 65536));
     s = cu_block_sum(s);
     if (threadIdx.x == 0) {
       cu_add(&v.fine[r.node].g, s.g);
@@ -124,7 +125,7 @@ __global__ static void __launch_bounds__(CU_CONTROL) k_values(cu_view all) {
   const cu_view v = cu_view_of_block(all);
   const gbt_scale *scale = &v.output[v.tree->task.output].scale;
   if (v.n_steps == 0) cu_sum_up(v); /* k_begin has */
-  if (v.policy.smooth > 0.0 || (v.renews && v.policy.monotone))
+  if (v.policy.smooth > 0.0 || v.keeps || (v.renews && v.policy.monotone))
     values_by_depth(v, scale);
   else
     plain_values(v, [&](int32_t i) { return own_value(v, scale, i); });
@@ -142,7 +143,8 @@ gbt_status cu_leaves(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
     CU_LAUNCH(k_plan, one, CU_CONTROL, 0, be->device.stream, be->view);
     CU_LAUNCHED();
   }
-  const int plain = !be->view.renews && be->view.n_steps == 0 && !(be->view.policy.smooth > 0.0);
+  const cu_view *v = &be->view;
+  const int plain = !v->renews && v->n_steps == 0 && !v->keeps && !(v->policy.smooth > 0.0);
   CU_LAUNCH(k_fine, grid, CU_BLOCK, 0, be->device.stream, be->view, plain && !be->view.shared);
   CU_LAUNCHED();
   GBT_TRY(cu_share_nodes(ctx, be, &be->view.fine->g, 2, GBT_COMM_SUM, err));

@@ -25,12 +25,11 @@ __device__ static __forceinline__ void cu_set_bulk_sides(const cu_view &v) {
 __device__ static __forceinline__ void cu_plan_leaves(const cu_view &v) {
   const int32_t n_nodes = v.tree->n_nodes;
   const int64_t unit = v.tree->wide ? 1 : 65536;
-  const int symmetric = gbt_policy_one_split(v.policy.kind);
-  if (symmetric) cu_set_bulk_sides(v);
+  if (gbt_policy_one_split(v.policy.kind)) cu_set_bulk_sides(v);
   for (int32_t i = (int32_t)threadIdx.x; i < n_nodes; i += (int32_t)blockDim.x) {
     const gbt_grow_node *node = &v.node[i];
-    /* symmetric: unknown where nodes are split only to fill the tree; what all ranks know one of them adds */
-    int known = node->left == 0 && !symmetric && v.rank == 0;
+    /* by_rows: unknown where a node was split for other nodes or outputs; what all ranks know one of them adds */
+    int known = node->left == 0 && !v.by_rows && v.rank == 0;
     v.fine[i].g = known ? node->sum.g * unit : 0;
     v.fine[i].h = known ? node->sum.h * unit : 0;
   }

@@ -256,12 +256,12 @@ gbt_status cu_layer_open(cu_backend *be, gbt_error *err) {
   const size_t nodes = 2 * (size_t)be->view.max_step, codes = (size_t)layer->view.n_codes;
   const size_t fit = PART_BYTES / (2 * codes * sizeof(double) + 1) + 1;
   layer->view.at_once = (int32_t)(fit < nodes ? fit : nodes);
-  return cu_together_open(be, err);
+  if (be->team) layer->view.together = be->team->view.by;
+  return GBT_OK;
 }
 
 void cu_layer_close(cu_backend *be) {
   if (!be->layer) return;
-  cu_together_close(be);
   cu_drop(&be->device.memory, &be->layer->beg);
   gbt_mem_free(&be->mem, be->layer);
   be->layer = NULL;

@@ -9,6 +9,7 @@
 
 #include "../backend.cuh"
 #include "level_order.cuh"
+#include "team.cuh"
 
 enum { CU_TRY_RIGHT = 1, CU_TRY_LEFT = 2 }; /* a set is a candidate with missing values right, left */
 
@@ -19,14 +20,7 @@ struct cu_layer_pick {
   int64_t h, left_h; /* over the nodes that could be split */
 };
 
-/* Trees that grow together (together.cu): a batch is one of each output. */
-struct cu_together_view {
-  int32_t n;               /* 0: trees grow one by one, and the rest is not there */
-  const double *weight;    /* n, as the next one: see gbt_together */
-  const double *direction; /* NULL unless features are split by sets */
-};
-
-/* A layer that has its split, over all of these trees. */
+/* A layer that has its split, over all trees that grow together. */
 struct cu_joint {
   double gain;
   int32_t missing_left; /* where missing values go when the layer has none */
@@ -58,7 +52,6 @@ struct cu_layer_view {
 struct cu_layer {
   cu_layer_view view;
   cu_array<uint64_t> beg;
-  cu_array<double> weight, direction;
 };
 
 /* Those of tree y of the batch. */

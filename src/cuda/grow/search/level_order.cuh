@@ -134,6 +134,17 @@ __device__ static __forceinline__ int32_t cu_level_at(const cu_level_order &r, i
   return r.level[from_top ? (int32_t)r.n - 1 - k : k];
 }
 
+/* The levels that a set sends left, as bits. A block. */
+__device__ static __forceinline__ void cu_write_set(const gbt_split &s, const cu_level_order &r, int32_t n_bins,
+                                                    uint32_t *words) {
+  for (int32_t w = (int32_t)threadIdx.x; w < (n_bins + 31) / 32; w += (int32_t)blockDim.x) words[w] = 0;
+  __syncthreads();
+  for (int32_t at = (int32_t)threadIdx.x; at < s.bin; at += (int32_t)blockDim.x) {
+    const int32_t c = cu_level_at(r, s.from_top, at);
+    atomicOr(&words[c >> 5], 1u << (c & 31));
+  }
+}
+
 /* Which lanes' sets are tried: those of at least `least` rows more than the last one that was. rows: of the set that
  * ends with this lane's level, ascending with the lanes; *last: rows of the last one tried, 0 at first. least > 0, so a
  * lane is not met twice. */

@@ -8,6 +8,7 @@
 #include "../state/ops.cuh"
 #include "../state/ranks.cuh"
 #include "search.cuh"
+#include "team.cuh"
 
 __device__ static __forceinline__ gbt_split *split_of(uint32_t *offer) { return (gbt_split *)(void *)offer; }
 
@@ -74,6 +75,7 @@ gbt_status cu_share_splits(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   const uint64_t warps = CU_BLOCK / CU_FULL;
   uint32_t *own = (uint32_t *)(void *)r->offers.at, *all = own + (size_t)r->offered * r->offer_words;
   if (!be->view.divided || be->layer) return GBT_OK; /* states: as cu_share_hists has read them */
+  if (cu_is_by_nodes(be)) return cu_team_share(ctx, be, err);
   for (int32_t y = 0; y < be->view.n_trees; y++) {
     const cu_view v = cu_view_of(be->view, (uint32_t)y);
     const int32_t n_search = cu_down_of(be, y)->n_search;

@@ -34,9 +34,19 @@ void cu_layer_close(cu_backend *be);
 gbt_status cu_layer_search(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_layer_decide(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
-/* Trees that grow together, all of a batch (together.cu). The host's directions go up when trees begin. */
-gbt_status cu_together_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK; /* by cu_layer_open */
+/* Trees that grow together, all of a batch (together.cu): made before layers. The host's directions go up when trees
+ * begin. Symmetric growth: by cu_layer_search; by cu_layer_decide. */
+gbt_status cu_together_open(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 void cu_together_close(cu_backend *be);
 gbt_status cu_together_send(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
-gbt_status cu_together_join(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;   /* by cu_layer_search */
-gbt_status cu_together_settle(cu_backend *be, gbt_error *err) GBT_MUST_CHECK; /* by cu_layer_decide */
+gbt_status cu_together_join(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_together_settle(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+
+/* The same node by node, in place of cu_search and of what cu_select opens: the search, the best split of every fresh
+ * node (team_search.cu; team_open.cu: the rest), by cu_share_splits that of all ranks, which all trees get. Once trees
+ * are complete: nodes have their own gains. */
+gbt_status cu_team_search(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_team_choose(cu_backend *be, gbt_error *err) GBT_MUST_CHECK; /* by cu_team_search */
+gbt_status cu_team_share(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_team_open_nodes(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
+gbt_status cu_team_gains(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;

@@ -71,6 +71,14 @@ __device__ static __forceinline__ int cu_may_use(const cu_view &v, int32_t i, in
   return v.allowed[(v.by_node ? (uint64_t)i * (uint32_t)v.n_features : 0u) + (uint32_t)feat];
 }
 
+/* Room for a bitset of n_words in v.sets; more than there is: a fault, and no split. */
+__device__ static __forceinline__ int cu_take_words(const cu_view &v, uint32_t n_words, uint32_t *beg) {
+  *beg = atomicAdd(&v.tree->n_words, n_words);
+  if (*beg + n_words <= v.max_words) return 1;
+  atomicOr(&v.tree->fault, (unsigned)CU_FAULT_ROOM);
+  return 0;
+}
+
 /* ---- a feature's histogram ---- */
 
 /* A cell of a histogram: one access instead of two. Histograms are aligned (state.cu). */

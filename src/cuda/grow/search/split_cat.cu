@@ -79,16 +79,6 @@ __device__ void search_end(const cu_view &v, const cu_asked &q, const gbt_grow_n
   cu_warp_best(best, out);
 }
 
-/* The levels that a set sends left, as bits. */
-__device__ void write_bits(const gbt_split &s, const cu_level_order &r, int32_t n_bins, uint32_t *words) {
-  for (int32_t w = (int32_t)threadIdx.x; w < (n_bins + 31) / 32; w += (int32_t)blockDim.x) words[w] = 0;
-  __syncthreads();
-  for (int32_t at = (int32_t)threadIdx.x; at < s.bin; at += (int32_t)blockDim.x) {
-    const int32_t c = cu_level_at(r, s.from_top, at);
-    atomicOr(&words[c >> 5], 1u << (c & 31));
-  }
-}
-
 } // namespace
 
 __global__ static void __launch_bounds__(CU_BLOCK) k_search_sets(cu_view all, int32_t n_plain) {
@@ -114,7 +104,7 @@ __global__ static void __launch_bounds__(CU_BLOCK) k_search_sets(cu_view all, in
     const gbt_split best = end[gbt_split_beats(&end[1], &end[0])];
     if (threadIdx.x == 0) *found = best;
     if (best.kind != GBT_SPLIT_NONE)
-      write_bits(best, r, f.n_bins, v.set_bits + (uint64_t)(uint32_t)i * v.set_words + v.set_at[feat]);
+      cu_write_set(best, r, f.n_bins, v.set_bits + (uint64_t)(uint32_t)i * v.set_words + v.set_at[feat]);
     __syncthreads(); /* `end` and the order are read until here */
   }
 }

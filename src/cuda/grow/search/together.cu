@@ -1,5 +1,6 @@
 /* Trees of several outputs that grow together, with the splits that have the largest sum of gains: twin of
  * cpu/cpu_together.c, see there. A batch is one tree of each output, which all have the same rows, features and nodes.
+ * This file has what all such trees share, and symmetric growth; node by node: team_search.cu, team_open.cu.
  *
  *   layer.cu, k_joint_order   one order of levels for all trees
  *   k_layer_gains, _sums      what every candidate gains in each tree, as in growth one by one
@@ -129,29 +130,52 @@ gbt_status cu_together_settle(cu_backend *be, gbt_error *err) {
   return GBT_OK;
 }
 
+static gbt_status open_nodes(cu_backend *be, gbt_error *err) {
+  cu_team *team = be->team;
+  cu_memory *memory = &be->device.memory;
+  const size_t room = 2 * (size_t)be->view.max_step;
+  GBT_TRY(cu_new(memory, &team->at, (size_t)be->n_outputs * room, err));
+  GBT_TRY(cu_new(memory, &team->best, room, err));
+  team->view.room = (int32_t)room;
+  team->view.at = team->at.at;
+  team->view.best = team->best.at;
+  return GBT_OK;
+}
+
 gbt_status cu_together_open(cu_backend *be, gbt_error *err) {
-  cu_layer *layer = be->layer;
   const size_t n = (size_t)be->n_outputs;
+  cu_team *team;
   if (be->together == NULL) return GBT_OK;
-  GBT_ASSERT(n > 1 && n <= GBT_MOST_TREES && be->params->num_parallel_tree == 1);
-  GBT_TRY(cu_new_from(&be->device, &layer->weight, be->together->weight, n, err));
-  layer->view.together.n = (int32_t)n;
-  layer->view.together.weight = layer->weight.at;
+  GBT_ASSERT(n > 1 && n <= CU_TEAM_MOST && be->params->num_parallel_tree == 1);
+  GBT_TRY(gbt_mem_zeros(&be->mem, 1, sizeof *team, &team, err));
+  be->team = team;
+  GBT_TRY(cu_new_from(&be->device, &team->weight, be->together->weight, n, err));
+  team->view.by.n = (int32_t)n;
+  team->view.by.weight = team->weight.at;
+  if (!gbt_policy_one_split(gbt_policy_of(be->params))) GBT_TRY(open_nodes(be, err));
   if (be->view.n_set_feats == 0) return GBT_OK;
-  GBT_TRY(cu_new(&be->device.memory, &layer->direction, n, err));
-  layer->view.together.direction = layer->direction.at;
+  GBT_TRY(cu_new(&be->device.memory, &team->direction, n, err));
+  team->view.by.direction = team->direction.at;
   return GBT_OK;
 }
 
 void cu_together_close(cu_backend *be) {
-  cu_drop(&be->device.memory, &be->layer->weight);
-  cu_drop(&be->device.memory, &be->layer->direction);
+  cu_memory *memory = &be->device.memory;
+  cu_team *team = be->team;
+  if (!team) return;
+  cu_drop(memory, &team->weight);
+  cu_drop(memory, &team->direction);
+  cu_drop(memory, &team->at);
+  cu_drop(memory, &team->best);
+  gbt_mem_free(&be->mem, team);
+  be->team = NULL;
 }
 
 /* The copy has been taken once the call returns, as that of handicaps. */
 gbt_status cu_together_send(cu_backend *be, gbt_error *err) {
-  if (be->together == NULL || be->layer->direction.at == NULL) return GBT_OK;
-  CU_TRY(cudaMemcpyAsync(be->layer->direction.at, be->together->direction, be->layer->direction.n * sizeof(double),
-                         cudaMemcpyHostToDevice, be->device.stream));
+  if (be->team == NULL || be->team->direction.at == NULL) return GBT_OK;
+  const cu_array<double> *to = &be->team->direction;
+  CU_TRY(cudaMemcpyAsync(to->at, be->together->direction, to->n * sizeof(double), cudaMemcpyHostToDevice,
+                         be->device.stream));
   return GBT_OK;
 }

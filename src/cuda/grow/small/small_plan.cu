@@ -65,7 +65,7 @@ static int is_small(const cu_backend *be) {
   const gbt_policy_kind kind = gbt_policy_of(be->params);
   const int64_t units = be->device.n_units;
   if (be->params->sampling_method != GBT_SAMPLE_UNIFORM || v->class_limit) return 0;
-  if (gbt_policy_one_split(kind) || gbt_policy_one_leaf(kind)) return 0;
+  if (gbt_policy_one_split(kind) || gbt_policy_one_leaf(kind) || be->together) return 0;
   if (v->renews || v->n_steps > 0 || v->policy.smooth > 0.0) return 0;
   if (be->params->max_depth < 1 || be->params->max_depth > CU_SMALL_DEPTH || be->bounds.looks > 0 || !be->bounds.keeps)
     return 0;

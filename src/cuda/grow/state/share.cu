@@ -77,8 +77,9 @@ gbt_status cu_share_open(gbt_ctx *ctx, cu_backend *be, gbt_error *err) {
   GBT_TRY(cu_new(memory, &r->parcel, r->parcel_bytes + 1, err));
   const int layers = gbt_policy_one_split(gbt_policy_of(be->params)), most_nodes = 2 * be->view.max_step;
   r->set_words = most_set_words(be);
-  r->offer_words = layers ? cu_layer_offer_words(r->set_words, most_nodes)
-                          : (sizeof(gbt_split) / 4 + r->set_words + 1) / 2 * 2;
+  r->offer_words = layers              ? cu_layer_offer_words(r->set_words, most_nodes)
+                   : cu_is_by_nodes(be) ? cu_team_offer_words(r->set_words)
+                                        : (sizeof(gbt_split) / 4 + r->set_words + 1) / 2 * 2;
   const size_t offer = r->offer_words * sizeof(uint32_t) * (size + 1);
   r->offered = room_for(OFFER_BYTES, offer, layers ? be->base.most_trees : most_nodes);
   return cu_new(memory, &r->offers, (size_t)r->offered * offer, err);

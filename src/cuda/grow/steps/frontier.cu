@@ -1,8 +1,9 @@
 /* The tree being grown, on the device: the twin of tree/frontier.c. Between the kernels that go over rows:
  *
  *   k_root       the root, the plan of its histogram, which is cleared
- *   k_select     one block: fresh nodes get the best split of their features and open; the policy chooses; pieces of
- *                rows are planned, and which histograms are to be clear
+ *   k_select     one block: fresh nodes get the best split of their features and open (of trees that grow together
+ *                they have it: search/team_open.cu); the policy chooses; pieces of rows are planned, and which
+ *                histograms are to be clear
  *   children     by the last block of k_partition (children.cuh): which ones are built, which are got by subtraction;
  *                blocks are planned
  *
@@ -95,7 +96,7 @@ __device__ int32_t choose_fresh(const cu_view &v) {
 
 } // namespace
 
-__global__ static void __launch_bounds__(SELECT_THREADS) k_select(cu_view all, int keeps) {
+__global__ static void __launch_bounds__(SELECT_THREADS) k_select(cu_view all, int keeps, int opened) {
   const cu_view v = cu_view_of_block(all);
   CU_SHARED(int32_t, shared, SELECT_THREADS);
   cu_tree *t = v.tree;
@@ -109,7 +110,7 @@ __global__ static void __launch_bounds__(SELECT_THREADS) k_select(cu_view all, i
   if (gbt_policy_one_split(v.policy.kind)) {
     n = choose_fresh(v);
   } else {
-    cu_open_fresh(v);
+    if (!opened) cu_open_fresh(v);
     __syncthreads();
     if (v.ahead > 0)
       n = cu_choose_ahead(v);
@@ -123,7 +124,8 @@ __global__ static void __launch_bounds__(SELECT_THREADS) k_select(cu_view all, i
 gbt_status cu_select(cu_backend *be, gbt_error *err) {
   unsigned threads = SELECT_THREADS; /* a warp for every node of the step, as far as there are as many */
   while (threads > CU_CONTROL && threads / CU_FULL >= 4u * (unsigned)be->view.max_step) threads /= 2;
-  CU_LAUNCH(k_select, cu_grids(be, 1, 1), threads, 0, be->device.stream, be->view, be->bounds.keeps);
+  CU_LAUNCH(k_select, cu_grids(be, 1, 1), threads, 0, be->device.stream, be->view, be->bounds.keeps,
+            be->team != NULL);
   CU_LAUNCHED();
   return GBT_OK;
 }

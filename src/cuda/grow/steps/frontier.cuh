@@ -16,14 +16,6 @@ __device__ static __forceinline__ uint32_t cu_hist_blocks(const cu_view &v, uint
   return (n_rows + v.hist_rows - 1u) / v.hist_rows;
 }
 
-/* Room for a bitset of n_words in v.sets; more than there is: a fault, and no split. */
-__device__ static __forceinline__ int cu_take_words(const cu_view &v, uint32_t n_words, uint32_t *beg) {
-  *beg = atomicAdd(&v.tree->n_words, n_words);
-  if (*beg + n_words <= v.max_words) return 1;
-  atomicOr(&v.tree->fault, (unsigned)CU_FAULT_ROOM);
-  return 0;
-}
-
 /* A warp: the levels that a categorical split sends left, as bits that outlive the search. */
 __device__ static __forceinline__ void cu_keep_set(const cu_view &v, gbt_grow_node *node, int32_t searched) {
   const uint32_t lane = cu_lane();

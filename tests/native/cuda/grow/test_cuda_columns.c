@@ -91,25 +91,70 @@ static void more_columns_than_trees_of_a_batch(void) {
   }
 }
 
+/* Any way of growth, in half of the jobs; with little room for histograms where these need not be all there. Returns
+ * whether trees grow node by node. */
+static int grow_somehow(random_job *r, uint64_t seed) {
+  gbt_params *p = &r->job.spec.params;
+  if (gbt_mix64(seed ^ 99) % 2) random_job_by_nodes(r, seed);
+  p->hist_memory = p->grow_policy != GBT_SYMMETRIC && seed % 3 == 0 ? 1 : 1024; /* a layer must fit */
+  return p->grow_policy != GBT_SYMMETRIC;
+}
+
 /* Common splits of columns, whatever is drawn: by the sum of gains, or by gradients that the device projects. */
 static void common_trees_are_those_of_the_cpu(void) {
-  int64_t splits = 0, jobs = 0, sums = 0, sets = 0;
+  int64_t splits = 0, jobs = 0, sums = 0, sets = 0, nodes = 0, node_sets = 0, kept = 0;
   for (uint64_t seed = 1; seed <= test_cases(SEEDS) && test_n_bad() < 3; seed++) {
     random_job r = random_job_make(seed, seed % 40 == 0 ? 6000 : 300);
     if (random_job_columns(&r, seed % 7 == 0 ? 9 : 2 + (int32_t)(seed / 2 % 7), seed)) {
       const int by_sum = r.job.spec.objective.n_outputs <= 8 && seed % 3 != 0;
       random_job_share_by(&r, seed, by_sum ? (int)(seed % 2) : seed % 7 == 0 ? GBT_SKETCH_AUTO : GBT_SKETCH_PROJECTION);
-      r.job.spec.params.hist_memory = 1024;
+      const int by_nodes = grow_somehow(&r, seed);
       jobs++;
       sums += by_sum;
+      nodes += by_sum && by_nodes;
       sets += by_sum && r.job.spec.params.max_cat_onehot < 8;
+      node_sets += by_sum && by_nodes && r.job.spec.params.max_cat_onehot < 8;
+      kept += by_nodes && r.job.spec.monotone != NULL;
       if (!device_trains_alike(&r.job, &r.how, api_of(seed / 4), &splits)) random_job_tell(&r, seed);
     }
     random_job_free(&r);
   }
-  test_note("%" PRId64 " trainings, %" PRId64 " by sums, %" PRId64 " with sets, %" PRId64 " splits", jobs, sums, sets,
-            splits);
+  test_note("%" PRId64 " trainings, %" PRId64 " by sums, %" PRId64 " with sets; node by node %" PRId64 ", %" PRId64
+            " with sets, %" PRId64 " with constraints; %" PRId64 " splits",
+            jobs, sums, sets, nodes, node_sets, kept, splits);
   CHECK_SEEN(jobs > 60 && sums > 30 && sets > 10 && splits > 600);
+  CHECK_SEEN(nodes > 10 && node_sets > 3 && kept > 3);
+}
+
+/* The limits of trees that grow node by node: numbers of leaves about powers of two, few layers or no limit of them,
+ * two to eight columns, and tables of few rows, whose columns may have too few labels for any split. */
+static void limits_of_nodes(void) {
+  const int64_t leaves[] = {0, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17}, depths[] = {0, 1, 2, 3, 6}, rows[] = {3, 9, 40, 300};
+  const made_kind kinds[] = {MADE_BELL, MADE_HOLES, MADE_HOLED, MADE_FEW, MADE_LEVELS};
+  enum { LEAVES = sizeof leaves / sizeof *leaves, DEPTHS = sizeof depths / sizeof *depths };
+  int64_t splits = 0;
+  for (uint64_t i = 0; i < 2 * LEAVES * DEPTHS && test_n_bad() < 3; i += test_few() ? 3 : 1) {
+    const int64_t most = leaves[i / 2 % LEAVES], depth = depths[i / 2 / LEAVES];
+    const int32_t K = 2 + (int32_t)(i % 7);
+    if (most == 0 && depth == 0) continue;
+    made *m = made_new(i + 1, rows[gbt_mix64(i) % 4], 5, kinds);
+    made_columns(m, GBT_OBJ_SQUARED_ERROR, K, i % 3 == 0, i + 5);
+    train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, K, 3);
+    gbt_params *p = &job.spec.params;
+    p->grow_policy = i % 2 ? GBT_DEPTHWISE : GBT_LOSSGUIDE;
+    p->multi_strategy = 1;
+    p->max_leaves = most;
+    p->max_depth = depth;
+    p->min_child_weight = (double)(gbt_mix64(i) >> 8 & 3); /* some columns have too few labels */
+    p->hist_memory = i / 7 % 2 ? 1 : 1024;
+    p->max_cat_onehot = i % 5 == 0 ? 1 : 100;
+    p->cat_smooth = 1.0;
+    p->min_data_per_group = 2;
+    if (!device_trains_alike(&job, &(train_how){2, 0, GBT_SIMD_AUTO, NULL}, api_of(i / 2), &splits))
+      test_note("case %d: %d columns, %d leaves, depth %d", (int)i, (int)K, (int)most, (int)depth);
+    made_free(m);
+  }
+  CHECK(splits > 200);
 }
 
 static void common_trees_of_levels_are_those_of_the_cpu(void) {
@@ -119,7 +164,7 @@ static void common_trees_of_levels_are_those_of_the_cpu(void) {
     if (gbt_has_levels(&r.job.spec.objective)) {
       const int few = r.job.spec.objective.n_outputs <= 8;
       random_job_share_by(&r, seed, few ? (int)(seed % 3) : GBT_SKETCH_PROJECTION);
-      r.job.spec.params.hist_memory = 1024;
+      grow_somehow(&r, seed);
       jobs++;
       if (!device_trains_alike(&r.job, &r.how, api_of(seed / 4), &splits)) random_job_tell(&r, seed);
     }
@@ -137,7 +182,7 @@ static void sums_with_codes_in_several_places(void) {
     const int percent = (int)(seed % 3) * 30;
     if (random_job_columns(&r, 3, seed)) {
       random_job_share_by(&r, seed, GBT_SKETCH_NONE);
-      r.job.spec.params.hist_memory = 1024;
+      grow_somehow(&r, seed);
       if (!device_trains_alike(&r.job, &r.how, cuda_apart_api(percent, 60 - percent), &splits))
         random_job_tell(&r, seed);
     }
@@ -152,6 +197,7 @@ void suite_cuda_columns(void) {
   RUN(every_objective_of_the_table);
   RUN(more_columns_than_trees_of_a_batch);
   RUN(common_trees_are_those_of_the_cpu);
+  RUN(limits_of_nodes);
   RUN(common_trees_of_levels_are_those_of_the_cpu);
   RUN(sums_with_codes_in_several_places);
 }

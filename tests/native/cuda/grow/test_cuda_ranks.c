@@ -54,6 +54,7 @@ static void trees_that_share_their_splits(void) {
     if (random_job_share(&r, seed) && !gbt_gradients_by_host(&r.job.spec.objective) &&
         r.job.spec.params.boosting == 0) {
       n++;
+      if (seed / 2 % 2) random_job_by_nodes(&r, seed);
       check_random(&r, seed, 1);
     }
     random_job_free(&r);
@@ -67,7 +68,10 @@ static void columns_are_those_of_the_cpu(void) {
   for (uint64_t seed = 1; seed <= test_cases(80) && test_n_bad() == 0; seed++) {
     random_job r = random_job_make(seed, 300);
     if (random_job_columns(&r, 2 + (int32_t)(seed % 3), seed)) {
-      if (seed / 2 % 2) random_job_share_by(&r, seed, seed / 4 % 2 ? GBT_SKETCH_PROJECTION : GBT_SKETCH_NONE);
+      if (seed / 2 % 2) {
+        random_job_share_by(&r, seed, seed / 4 % 4 == 0 ? GBT_SKETCH_PROJECTION : GBT_SKETCH_NONE);
+        if (seed / 8 % 2) random_job_by_nodes(&r, seed);
+      }
       n++;
       check_random(&r, seed, 1);
     }

@@ -115,6 +115,7 @@ static void trees_that_share_their_splits(void) {
     if (random_job_share(&r, seed)) {
       n++;
       r.job.spec.params.hist_memory = 1024;
+      if (seed / 2 % 2) random_job_by_nodes(&r, seed);
       if (!equal_on_devices(&r.job, &r.how, 2 + (int32_t)(seed % 2), CUDA_ALL_THERE)) random_job_tell(&r, seed);
     }
     random_job_free(&r);
@@ -128,7 +129,10 @@ static void columns_are_those_of_the_cpu(void) {
   for (uint64_t seed = 1; seed <= test_cases(60) && test_n_bad() == 0; seed++) {
     random_job r = random_job_make(seed, 300);
     if (random_job_columns(&r, 2 + (int32_t)(seed % 3), seed)) {
-      if (seed / 2 % 2) random_job_share_by(&r, seed, seed / 4 % 2 ? GBT_SKETCH_PROJECTION : GBT_SKETCH_NONE);
+      if (seed / 2 % 2) {
+        random_job_share_by(&r, seed, seed / 4 % 4 == 0 ? GBT_SKETCH_PROJECTION : GBT_SKETCH_NONE);
+        if (seed / 8 % 2) random_job_by_nodes(&r, seed);
+      }
       r.job.spec.params.hist_memory = 1024;
       n++;
       if (!equal_on_devices(&r.job, &r.how, 2 + (int32_t)(seed % 3), seed / 4 % 2 ? CUDA_SOME_WIDE : CUDA_ALL_THERE))
