@@ -204,21 +204,23 @@ __global__ static void __launch_bounds__(TEAM_THREADS) k_team_search(cu_view all
 namespace {
 
 /* By what a level is put in order in all trees: twin of cpu_together_ratios. Of a set each level has a slot. */
+__device__ double team_ratio(const cu_member *member, const cu_together_view &by, double smooth, int32_t level) {
+  double g = 0.0, h = 0.0;
+  for (int32_t k = 0; k < by.n; k++) {
+    if (member[k].at < 0) continue;
+    const gbt_sum s = cu_sum_of(member[k].codes, level);
+    g += by.direction[k] * ((double)s.g * member[k].q.unit.g);
+    h += (double)s.h * member[k].q.unit.h;
+  }
+  const double down = h / (double)by.n + smooth;
+  return down > 0.0 ? g / down : 0.0;
+}
+
 struct by_team_ratio {
   const cu_member *member;
   cu_together_view by;
   double smooth;
-  __device__ double operator()(int32_t level) const {
-    double g = 0.0, h = 0.0;
-    for (int32_t k = 0; k < by.n; k++) {
-      if (member[k].at < 0) continue;
-      const gbt_sum s = cu_sum_of(member[k].codes, level);
-      g += by.direction[k] * ((double)s.g * member[k].q.unit.g);
-      h += (double)s.h * member[k].q.unit.h;
-    }
-    const double down = h / (double)by.n + smooth;
-    return down > 0.0 ? g / down : 0.0;
-  }
+  __device__ double operator()(int32_t level) const { return team_ratio(member, by, smooth, level); }
 };
 
 /* Of one end of the order the set (less one level) from which on one is tried; as many as there are: none is. */
