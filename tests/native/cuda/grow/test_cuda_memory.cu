@@ -176,7 +176,9 @@ static void sums_need_memory_for_all_trees(void) {
 /* So many histograms as a layer has must fit, few of them as well; node by node trees do with those of two children. */
 static void sums_keep_to_the_memory_of_histograms(void) {
   enum { N_COLS = 60, K = 8 };
-  made *m = made_new(5, 600, N_COLS, NULL);
+  made_kind kinds[N_COLS];
+  for (int c = 0; c < N_COLS; c++) kinds[c] = MADE_BELL;
+  made *m = made_new(5, 600, N_COLS, kinds);
   made_columns(m, GBT_OBJ_SQUARED_ERROR, K, 0, 5);
   train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, K, 2);
   const train_how how = {1, 0, GBT_SIMD_AUTO, NULL};
