@@ -79,7 +79,8 @@ test_that("auto takes a device for trees that outputs share, whatever their grow
   }
   columns <- cbind(mpg, qsec) ~ wt + hp
   quantiles <- list(objective = "quantile", quantile_alpha = c(0.1, 0.9), sketch = "none")
-  for (growth in list(list(), list(grow_policy = "depthwise", max_depth = 3), list(max_leaves = 5, max_depth = 0)))
+  best_first <- list(grow_policy = "lossguide", max_leaves = 5, max_depth = 0)
+  for (growth in list(list(), list(grow_policy = "depthwise", max_depth = 3), best_first))
     for (its in list(c(columns, sketch = "none"), c(columns, sketch = "projection"), quantiles)) {
       lines <- said(m <- do.call(train, c("auto", its, growth, verbose = 1)))
       expect_match(lines[1L], "^training on cuda:0")
