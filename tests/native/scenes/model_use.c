@@ -269,17 +269,19 @@ static int explained_soon(const gbt_forest_view *view, gbt_tree_range trees) {
   return steps < 1 << 18;
 }
 
-/* By cover, by rows of the table itself, or pairs: every number is written, and with no tree only the base is there. */
+/* By cover, by rows of the table itself, or pairs: every number is written, and with no tree only the base is there.
+ * Leaves of numbers are explained by rows only. */
 static void explain(use *u, gbt_tree_range trees) {
   const gbt_forest_view *view = &u->model->parts.forest;
-  if (!explained_soon(view, trees) || gbt_linear_of_numbers(&view->linear)) return;
   const size_t p = (size_t)view->n_features + 1, n_rows = (size_t)u->table->table.n_rows;
+  const int numbers = gbt_linear_of_numbers(&view->linear), few = n_rows > 0 && n_rows <= 13;
+  if (!explained_soon(view, trees) || (numbers && !few)) return;
   int32_t *player = test_alloc(p * sizeof *player);
   for (int32_t f = 0; f < view->n_features; f++) player[f] = f;
   for (int way = 0; way < 3; way++) {
     const int pairs = way == 1;
     gbt_explain_spec spec = {trees, player, view->n_features, NULL, pairs, NULL, 0};
-    if (way == 2 && n_rows <= 13) spec.background = u->binding;
+    if ((way == 2 || numbers) && few) spec.background = u->binding;
     const size_t n = n_rows * p * (pairs ? p : 1) * (size_t)view->n_outputs;
     double *out = test_alloc(n * sizeof *out), *again = test_alloc(n * sizeof *again);
     memset(out, 0x5a, n * sizeof *out);
