@@ -109,6 +109,7 @@ codes() { # CAPABILITY... PTX: what nvcc is told to make
   while [ $# -gt 1 ]; do printf ' -gencode arch=compute_%s,code=sm_%s' "$1" "$1"; shift; done
   printf ' -gencode arch=compute_%s,code=compute_%s ' "$1" "$1"
 }
+try "no threads" 0 nvcc "threads none (GBT_NO_THREADS is set)" CUDA_HOME="$good" GBT_NO_THREADS=1 --
 try "no GPU" 0 nvcc "static$(codes 80 90 75)" CUDA_HOME="$good" --
 try "two GPUs of one kind" 0 nvcc "static$(codes 90 75)" CUDA_HOME="$good" PATH="$work/h100s:$work/path" --
 try "GPUs of three kinds" 0 nvcc "static$(codes 75 80 90 75)" CUDA_HOME="$good" PATH="$work/mixed:$work/path" --

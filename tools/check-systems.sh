@@ -5,7 +5,7 @@
 #   sh tools/check-systems.sh BUILD [SYSTEM ...]      BUILD: a folder for objects; by default the first four systems
 #
 #   aarch64   64-bit ARM by gcc, run by qemu
-#   musl      musl's C library, by the compiler's C23
+#   musl      musl's C library, by the compiler's C23; in the short form of tools/test without threads
 #   windows   by mingw, run by wine. Besides, configure.win must find threads, and the glue compile without a warning,
 #             for the library of R 4.1 (msvcrt) and that of newer ones (UCRT, and C23), and link, with the engine, to a
 #             DLL that needs nothing but R's and Windows' own symbols. With GBT_TEST_FORM=long all suites of the host,

@@ -66,7 +66,7 @@ int64_t test_n_bad(void);
 /* Whether cases that are drawn are to be few: GBT_TEST_CASES=few in the environment. So it is where a compiler or a
  * sanitizer looks at what another run goes through in full. */
 int test_few(void);
-/* How many of n such cases: all, or a fifth. */
+/* How many of n such cases: all, or a fifth; where there is a device, a tenth. */
 uint64_t test_cases(uint64_t n);
 /* What must have been among all of them; not looked at where they are few. */
 #define CHECK_SEEN(cond) CHECK(test_few() || (cond))
