@@ -1,6 +1,6 @@
-/* Radix sort, lowest digit first. Every digit is two passes: count, then move each key to the place that the counts
- * give it. Digits start at the lowest bit that varies; digits that do not vary are skipped, and so are passes over keys
- * that are in order already.
+/* Radix sort, lowest digit first but for some hundreds of keys. Every digit is two passes: count, then move each key to
+ * the place that the counts give it. Digits start at the lowest bit that varies; digits that do not vary are skipped,
+ * and so are passes over keys that are in order already.
  *
  *   parallel: blocks of rows; places of block b, digit d = keys of lower digits + keys of digit d in blocks before b
  *
@@ -13,9 +13,10 @@
 #include "parallel.h"
 
 enum {
-  FEW = 48,  /* insertion sort up to here */
-  WIDTH = 8, /* bits of a digit. A million random keys: 8 bits 20 ms, 11 bits 38 (fewer passes, but
-                more places to write to at once than the TLB holds); measured on a Xeon with AVX-512 */
+  FEW = 48,        /* insertion sort up to here */
+  HUNDREDS = 1024, /* the highest digit first up to here */
+  WIDTH = 8,       /* bits of a digit. A million random keys: 8 bits 20 ms, 11 bits 38 (fewer passes, but
+                      more places to write to at once than the TLB holds); measured on a Xeon with AVX-512 */
   N_DIGITS = 1 << WIDTH,
   BLOCK = 1 << 17 /* keys of a parallel task: well below a millisecond */
 };
@@ -66,6 +67,16 @@ static void move_keys(const uint64_t *keys, const uint32_t *vals, size_t n, int 
   }
 }
 
+/* Places for counts, digit after digit. */
+static void counts_to_serial_places(uint32_t *place) {
+  uint32_t sum = 0;
+  for (int k = 0; k < N_DIGITS; k++) {
+    const uint32_t count = place[k];
+    place[k] = sum;
+    sum += count;
+  }
+}
+
 /* The next digit that varies: its shift, or -1 at the end. Takes it out of *bits, the bits still to be sorted by. */
 static int next_digit(uint64_t *bits) {
   if (*bits == 0) return -1;
@@ -77,36 +88,64 @@ static int next_digit(uint64_t *bits) {
   return shift;
 }
 
-void gbt_sort_u64(uint64_t *keys, uint32_t *vals, size_t n, uint64_t *tmp_keys, uint32_t *tmp_vals) {
-  GBT_ASSERT(n <= UINT32_MAX);
-  if (n <= FEW) {
-    insertion_sort(keys, vals, n);
-    return;
-  }
-  int sorted;
-  uint64_t bits = varying_bits(keys, n, &sorted);
-  if (sorted) return;
+/* By all bits, digit after digit from the lowest. */
+static void sort_by_digits(uint64_t *keys, uint32_t *vals, size_t n, uint64_t *tmp_keys, uint32_t *tmp_vals,
+                           uint64_t bits) {
   uint32_t place[N_DIGITS];
   uint64_t *from_keys = keys, *to_keys = tmp_keys;
   uint32_t *from_vals = vals, *to_vals = tmp_vals;
   for (int shift; (shift = next_digit(&bits)) >= 0;) {
     count_digits(from_keys, n, shift, place);
-    uint32_t sum = 0;
-    for (int k = 0; k < N_DIGITS; k++) {
-      uint32_t count = place[k];
-      place[k] = sum;
-      sum += count;
-    }
+    counts_to_serial_places(place);
     move_keys(from_keys, from_vals, n, shift, place, to_keys, to_vals);
     uint64_t *keys_swap = from_keys;
     from_keys = to_keys, to_keys = keys_swap;
     uint32_t *vals_swap = from_vals;
     from_vals = to_vals, to_vals = vals_swap;
   }
-  GBT_ASSERT(gbt_sorted_u64(from_keys, n));
   if (from_keys == keys) return;
   memcpy(keys, from_keys, n * sizeof *keys);
   if (vals != NULL) memcpy(vals, from_vals, n * sizeof *vals);
+}
+
+/* Some hundreds of keys: one pass by the highest digit that varies leaves few keys for each of its values mostly, and
+ * eight passes would take longer for their 256 counts than for the keys. Every call has its digit below that of its
+ * caller, so there are at most eight within each other. */
+static void sort_hundreds(uint64_t *keys, uint32_t *vals, size_t n, uint64_t *tmp_keys, uint32_t *tmp_vals) {
+  uint32_t place[N_DIGITS];
+  int sorted, shift = 64 - WIDTH;
+  const uint64_t bits = varying_bits(keys, n, &sorted);
+  if (sorted) return;
+  while (shift > 0 && !(bits >> (shift + WIDTH - 1))) shift--;
+  count_digits(keys, n, shift, place);
+  counts_to_serial_places(place);
+  move_keys(keys, vals, n, shift, place, tmp_keys, tmp_vals);
+  memcpy(keys, tmp_keys, n * sizeof *keys);
+  if (vals != NULL) memcpy(vals, tmp_vals, n * sizeof *vals);
+  for (size_t d = 0, beg = 0; d < N_DIGITS; beg = place[d++]) {
+    const size_t m = place[d] - beg; /* a place is the end of its digit now */
+    uint32_t *its = vals == NULL ? NULL : vals + beg;
+    if (m > FEW)
+      sort_hundreds(keys + beg, its, m, tmp_keys, tmp_vals);
+    else if (m > 1)
+      insertion_sort(keys + beg, its, m);
+  }
+}
+
+void gbt_sort_u64(uint64_t *keys, uint32_t *vals, size_t n, uint64_t *tmp_keys, uint32_t *tmp_vals) {
+  GBT_ASSERT(n <= UINT32_MAX);
+  if (n <= FEW) {
+    insertion_sort(keys, vals, n);
+    return;
+  }
+  if (n <= HUNDREDS) {
+    sort_hundreds(keys, vals, n, tmp_keys, tmp_vals);
+  } else {
+    int sorted;
+    const uint64_t bits = varying_bits(keys, n, &sorted);
+    if (!sorted) sort_by_digits(keys, vals, n, tmp_keys, tmp_vals, bits);
+  }
+  GBT_ASSERT(gbt_sorted_u64(keys, n));
 }
 
 typedef struct job {
