@@ -34,17 +34,50 @@ GBT_FN uint32_t gbt_walk_below(uint32_t place, uint32_t n_layers) {
 
 #if defined(GBT_LOOKS_UP)
 
+/* Before loops over groups; else -O2 may leave vectors of arrays in memory. */
+#if defined(__clang__)
+#define GBT_WALK_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define GBT_WALK_UNROLL _Pragma("GCC unroll 8")
+#endif
+
 /* Takes the rows out of left that a column sends right; its codes begin `stride` apart from group to group. missing:
  * the code that goes left wherever it is asked. Constant numbers leave one way. */
 GBT_LOOK_UP_FN void gbt_walk_ask(const uint8_t *table, size_t width, const uint8_t *codes, size_t stride,
                                  uint32_t missing, int n, const __m512i *place, __mmask64 *left) {
   const __m512i gone = _mm512_set1_epi8((char)missing);
+  GBT_WALK_UNROLL
   for (int g = 0; g < n; g++) {
     __m512i code = _mm512_loadu_si512(codes + (size_t)g * stride);
     if (missing != GBT_WALK_NO_MISSING)
       code = _mm512_mask_mov_epi8(code, _mm512_cmpeq_epi8_mask(code, gone), _mm512_setzero_si512());
     left[g] = _mm512_mask_cmple_epu8_mask(left[g], code, gbt_look_up(table, width, place[g]));
   }
+}
+
+/* Tables of a layer of many columns are two: by place, the highest code that goes left, and which of the columns the
+ * node splits by, 0 .. n_cols - 1; any other number where that does not matter. The columns are gone through one by
+ * one, and each gives its codes to those rows whose node asks it: a comparison and a move in place of a look-up and a
+ * comparison. codes[cols[j]]: column j of the first group. Takes the rows out of left that go right. */
+GBT_LOOK_UP_FN void gbt_walk_pick(const uint8_t *tables, size_t width, const uint32_t *cols, uint32_t n_cols,
+                                  const uint8_t *codes, size_t stride, int n, const __m512i *place, __mmask64 *left) {
+  __m512i which[GBT_WALK_TOGETHER], code[GBT_WALK_TOGETHER], its = _mm512_setzero_si512();
+  const __m512i one = _mm512_set1_epi8(1);
+  GBT_WALK_UNROLL
+  for (int g = 0; g < n; g++) {
+    which[g] = gbt_look_up(tables + width, width, place[g]);
+    code[g] = _mm512_loadu_si512(codes + cols[0] + (size_t)g * stride);
+  }
+  for (uint32_t j = 1; j < n_cols; j++) {
+    const uint8_t *from = codes + cols[j];
+    its = _mm512_add_epi8(its, one);
+    GBT_WALK_UNROLL
+    for (int g = 0; g < n; g++)
+      code[g] = _mm512_mask_loadu_epi8(code[g], _mm512_cmpeq_epi8_mask(which[g], its), from + (size_t)g * stride);
+  }
+  GBT_WALK_UNROLL
+  for (int g = 0; g < n; g++)
+    left[g] = _mm512_mask_cmple_epu8_mask(left[g], code[g], gbt_look_up(tables, width, place[g]));
 }
 
 /* ask(width, ...) with the width a constant. */
@@ -75,6 +108,7 @@ GBT_LOOK_UP_FN void gbt_walk_ask(const uint8_t *table, size_t width, const uint8
 
 /* To the next layer. */
 GBT_LOOK_UP_FN void gbt_walk_step(int n, __m512i *place, const __mmask64 *left) {
+  GBT_WALK_UNROLL
   for (int g = 0; g < n; g++) {
     place[g] = _mm512_add_epi8(place[g], place[g]);
     place[g] = _mm512_mask_add_epi8(place[g], left[g], place[g], _mm512_set1_epi8(1));

@@ -35,7 +35,8 @@ enum {
   SHALLOW = 12,          /* trees up to this depth are walked to their depth, others until all rows have arrived */
   STRIDE = 4,            /* steps between two looks whether they have */
   TABLE_BLOCK = 512,     /* most rows of a block with tables */
-  TABLE_CODES = 1 << 18  /* codes of such a block: a part of a second-level cache */
+  TABLE_CODES = 1 << 18, /* codes of such a block: a part of a second-level cache */
+  PLACES = 4             /* trees whose values are added together */
 };
 
 typedef struct packed_run {
@@ -51,7 +52,7 @@ typedef struct packed_run {
   int64_t *cursor; /* by thread: n_feats */
   uint8_t *bytes;  /* by thread: block x n_cols, codes of tables; NULL without tables */
   uint64_t *masks; /* by thread: n_masks x block / GBTI_TABLE_ROWS; NULL without answers */
-  uint8_t *place;  /* by thread: block */
+  uint8_t *place;  /* by thread: PLACES x block */
   double *sums;    /* by thread: n_outputs x block, scores while all trees are tables of values; else NULL */
 } packed_run;
 
@@ -252,27 +253,55 @@ static void ask_answers(const packed_run *run, int32_t n, int thread) {
   gbti_answers_ask(run->pack, rows.codes, n, rows.n_groups, thread_masks(run, thread));
 }
 
-/* A block of rows through a tree that is a table. */
+/* A block of rows through a tree that is a table, where not all trees of the run are, or leaves are asked for. */
 static void pass_table(const packed_run *run, uint64_t t, int64_t row, int32_t n, int thread) {
   const gbti_pack *pack = run->pack;
   const gbti_table *table = &pack->tables.at[t - pack->trees.beg];
-  size_t block = (size_t)run->block;
-  uint8_t *place = run->place + (size_t)thread * block;
-  int32_t n_groups = (n + GBTI_TABLE_ROWS - 1) / GBTI_TABLE_ROWS;
-  gbti_table_rows rows = table_rows(run, thread);
-  gbti_table_walk(pack, table, &rows, n_groups, place);
-  if (run->sums != NULL) {
-    const gbt_forest_view *forest = run->job->forest;
-    const int32_t first = forest->n_leaf_outputs > 1 ? 0 : gbti_predict_output(forest, t);
-    double *sums = run->sums + ((size_t)thread * (size_t)forest->n_outputs + (size_t)first) * block;
-    for (int32_t k = 0; k < forest->n_leaf_outputs; k++, sums += block)
-      gbti_table_add(pack, table, k, place, n_groups, sums);
-    return;
-  }
-  uint32_t *pos = run->pos + (size_t)thread * block;
+  uint8_t *place = run->place + (size_t)thread * (size_t)run->block * PLACES;
+  uint32_t *pos = run->pos + (size_t)thread * (size_t)run->block;
   const uint16_t *leaf = pack->tables.leaf + table->leaf_beg;
+  gbti_table_rows rows = table_rows(run, thread);
+  gbti_table_walk(pack, table, &rows, (n + GBTI_TABLE_ROWS - 1) / GBTI_TABLE_ROWS, place);
   for (int32_t r = 0; r < n; r++) pos[r] = leaf[place[r]];
   gbti_predict_emit(run->job, t, row, n, pos);
+}
+
+/* Adds what trees give, whose places are there, to the sums of output `first` on. */
+static void add_tables(const packed_run *run, const gbti_table *const *table, int32_t n_tables, int32_t first,
+                       int32_t n_groups, int thread) {
+  const gbt_forest_view *forest = run->job->forest;
+  const size_t block = (size_t)run->block;
+  const uint8_t *place = run->place + (size_t)thread * block * PLACES;
+  double *sums = run->sums + ((size_t)thread * (size_t)forest->n_outputs + (size_t)first) * block;
+  for (int32_t k = 0; k < forest->n_leaf_outputs; k++, sums += block)
+    gbti_table_add(run->pack, table, n_tables, k, place, block, n_groups, sums);
+}
+
+/* A block of rows through all trees of an output, or, where leaves hold a value for every output, of all. Trees of
+ * other outputs are passed later, so that sums stay in the cache and, over PLACES trees, in registers. */
+static void pass_output(const packed_run *run, int32_t output, int32_t n, int thread) {
+  const gbti_pack *pack = run->pack;
+  const gbt_forest_view *forest = run->job->forest;
+  const int vectors = forest->n_leaf_outputs > 1;
+  const uint64_t side_by_side = vectors ? 1 : (uint64_t)forest->n_parallel;
+  const uint64_t round = vectors ? 1 : side_by_side * (uint64_t)forest->n_outputs;
+  const int32_t n_groups = (n + GBTI_TABLE_ROWS - 1) / GBTI_TABLE_ROWS;
+  const gbti_table_rows rows = table_rows(run, thread);
+  uint8_t *place = run->place + (size_t)thread * (size_t)run->block * PLACES;
+  const gbti_table *table[PLACES];
+  int32_t m = 0;
+  for (uint64_t first = run->trees.beg - run->trees.beg % round; first < run->trees.end; first += round)
+    for (uint64_t i = 0; i < side_by_side; i++) {
+      const uint64_t t = first + (uint64_t)output * side_by_side + i;
+      if (t < run->trees.beg || t >= run->trees.end) continue;
+      GBT_ASSERT(vectors || gbti_predict_output(forest, t) == output);
+      table[m] = &pack->tables.at[t - pack->trees.beg];
+      gbti_table_walk(pack, table[m], &rows, n_groups, place + (size_t)m * (size_t)run->block);
+      if (++m < PLACES) continue;
+      add_tables(run, table, m, output, n_groups, thread);
+      m = 0;
+    }
+  if (m > 0) add_tables(run, table, m, output, n_groups, thread);
 }
 
 /* A block of rows through a tree whose first layers are tables. */
@@ -282,7 +311,7 @@ static void pass_top(const packed_run *run, uint64_t t, int64_t row, int32_t n, 
   const gbti_top *top = &pack->tops.at[t - pack->trees.beg];
   const size_t block = (size_t)run->block;
   const uint8_t *codes = run->bytes + (size_t)thread * block * pack->tables.n_cols;
-  uint8_t *place = run->place + (size_t)thread * block;
+  uint8_t *place = run->place + (size_t)thread * block * PLACES;
   uint32_t *pos = run->pos + (size_t)thread * block;
   const int32_t n_groups = (n + GBTI_TABLE_ROWS - 1) / GBTI_TABLE_ROWS;
   gbti_top_walk(pack, top, codes, n_groups, place);
@@ -300,16 +329,25 @@ static void pass_top(const packed_run *run, uint64_t t, int64_t row, int32_t n, 
   gbti_predict_emit(job, t, row, n, pos);
 }
 
-static void move_sums(const packed_run *run, int64_t row, int32_t n, int thread, int out) {
-  if (run->sums == NULL) return;
-  int32_t n_outputs = run->job->forest->n_outputs;
-  for (int32_t k = 0; k < n_outputs; k++) {
-    double *sums = run->sums + ((size_t)thread * (size_t)n_outputs + (size_t)k) * (size_t)run->block;
+/* Scores of outputs [beg, end) into the order of sums, or out of it. */
+static void move_sums(const packed_run *run, int64_t row, int32_t n, int thread, int32_t beg, int32_t end, int out) {
+  for (int32_t k = beg; k < end; k++) {
+    double *sums = run->sums + ((size_t)thread * (size_t)run->job->forest->n_outputs + (size_t)k) * (size_t)run->block;
     double *x = run->job->scores + k * run->job->n_rows + row;
     if (out)
       gbti_table_sums_out(sums, n, x);
     else
       gbti_table_sums_in(x, n, sums);
+  }
+}
+
+/* A block of rows through trees that are all tables of values. */
+static void pass_tables(const packed_run *run, int64_t row, int32_t n, int thread) {
+  const gbt_forest_view *forest = run->job->forest;
+  for (int32_t k = 0; k < forest->n_outputs; k += forest->n_leaf_outputs) {
+    move_sums(run, row, n, thread, k, k + forest->n_leaf_outputs, 0);
+    pass_output(run, k, n, thread);
+    move_sums(run, row, n, thread, k, k + forest->n_leaf_outputs, 1);
   }
 }
 
@@ -326,7 +364,10 @@ static void packed_task(void *arg, int64_t task, int thread) {
     if (run->codes != NULL) code_block(run, row, n, thread);
     if (run->bytes != NULL) code_bytes(run, row, n, thread);
     if (run->masks != NULL) ask_answers(run, n, thread);
-    move_sums(run, row, n, thread, 0);
+    if (run->sums != NULL) {
+      pass_tables(run, row, n, thread);
+      continue;
+    }
     for (uint64_t t = run->trees.beg; t < run->trees.end; t++) {
       const gbti_pack_tree *tree = &pack->tree[t - pack->trees.beg];
       if (pack->tables.n > 0 && pack->tables.at[t - pack->trees.beg].is_table) {
@@ -343,7 +384,6 @@ static void packed_task(void *arg, int64_t task, int thread) {
         walk_numbers(pack, tree, codes, n, pos);
       gbti_predict_emit(run->job, t, row, n, pos);
     }
-    move_sums(run, row, n, thread, 1);
   }
 }
 
@@ -385,7 +425,7 @@ gbt_status gbti_predict_packed(gbt_ctx *ctx, const gbti_predict_job *job, const 
     GBT_TRY_GOTO(gbt_mem_zeros(mem, n, (size_t)job->forest->n_outputs * sizeof *run.sums, &run.sums, err), done);
   if (in_bytes > 0) { /* a node of a top may read a byte too many */
     GBT_TRY_GOTO(gbt_mem_zeros(mem, n + 1, pack->tables.n_cols, &run.bytes, err), done);
-    GBT_TRY_GOTO(gbt_mem_array(mem, n, 1, &run.place, err), done);
+    GBT_TRY_GOTO(gbt_mem_array(mem, n, PLACES, &run.place, err), done);
     if (pack->tables.n_masks > 0)
       GBT_TRY_GOTO(gbt_mem_array(mem, n / GBTI_TABLE_ROWS, pack->tables.n_masks * sizeof *run.masks, &run.masks, err),
                    done);

@@ -122,6 +122,10 @@ static uint32_t kept_words(const gbt_node *node, const uint32_t *sets, int *rest
   return n;
 }
 
+static int same_cut(const gbt_node *a, const gbt_node *b) {
+  return a->left > 0 && a->feat == b->feat && gbt_bits(a->arg.value) == gbt_bits(b->arg.value);
+}
+
 /* Writes column, child and note of a split. before: the node before it in its tree, or NULL. sets: of the tree. *full
  * when it passes a limit. */
 static gbt_status add_split(builder *b, const gbt_node *node, const gbt_node *before, const uint32_t *sets, size_t at,
@@ -140,11 +144,11 @@ static gbt_status add_split(builder *b, const gbt_node *node, const gbt_node *be
   }
   pack->nodes[at].col = (uint16_t)(*code_col * GBTI_PACK_LANES);
   pack->nodes[at].child = node->left;
-  if (kind != GBTI_PACK_LEVEL) return number_cut(b, feat, node->arg.value, &b->note[at], full);
-  if (before && gbt_same_set(before, node)) { /* all nodes of a layer of a symmetric tree have one set */
-    b->note[at] = b->note[at - 1];
+  if (before && (kind == GBTI_PACK_LEVEL ? gbt_same_set(before, node) : same_cut(before, node))) {
+    b->note[at] = b->note[at - 1]; /* all nodes of a layer of a symmetric tree have one cut or set */
     return GBT_OK;
   }
+  if (kind != GBTI_PACK_LEVEL) return number_cut(b, feat, node->arg.value, &b->note[at], full);
   int rest_left;
   const uint32_t n = kept_words(node, sets, &rest_left);
   *full = n > MAX_SET_WORDS || b->n_words + n + 2 > MAX_WORDS;

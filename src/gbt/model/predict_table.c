@@ -1,5 +1,6 @@
-/* Making tables of packed trees: see predict_table.h for what comes out. Two passes over the trees, both by tasks: how
- * many columns every layer asks, which gives all places in memory, and then the tables themselves. */
+/* Making tables of packed trees: see predict_table.h for what comes out. Two passes over the trees, both by tasks: what
+ * every layer asks, which gives all places in memory, and then the tables themselves. Trees without sets and of at
+ * most 8 layers need no first pass: their depth says what room they may need. */
 #include "predict_answers.h"
 #include "predict_coder.h"
 #include "predict_tops.h"
@@ -22,7 +23,8 @@ typedef struct seen {
 typedef struct maker {
   const gbt_forest_view *forest;
   gbti_pack *pack;
-  uint8_t *fits;     /* by column: codes of tables can distinguish its cuts */
+  uint8_t *fits; /* by column: codes of tables can distinguish its cuts */
+  int all_fit;
   uint32_t n_layers; /* of the deepest tree that may be a table */
   seen *seen;        /* by thread: n_layers x n_code_cols */
 } maker;
@@ -120,13 +122,19 @@ static size_t put_set(const gbti_pack *pack, const gbti_table *table, const gbti
   return set->width;
 }
 
+/* Of a tree without sets of at most 8 layers, whose places follow from the way. */
+static int is_simple(const maker *m, uint64_t t) {
+  const gbti_pack_tree *tree = &m->pack->tree[t];
+  return m->all_fit && m->pack->n_values == 1 && !tree->has_sets && tree->depth <= GBTI_TABLE_DEPTH;
+}
+
 static void count_task(void *arg, int64_t task, int thread) {
   const maker *m = arg;
   gbti_table *table = &m->pack->tables.at[task];
   const gbti_pack_node *nodes = m->pack->nodes + m->pack->tree[task].node_beg;
   uint32_t n = n_nodes_of(m, task);
   places p;
-  if (!find_places(m, task, &p)) return;
+  if (table->is_table || !find_places(m, task, &p)) return;
   table->is_table = 1;
   table->depth = (uint8_t)m->pack->tree[task].depth;
   if (table->depth > GBTI_TABLE_DEPTH) memcpy(table->n_split, p.n_split, sizeof p.n_split);
@@ -138,17 +146,39 @@ static void count_task(void *arg, int64_t task, int thread) {
       table_of(m, thread, 2 * (uint32_t)task + 1, p.layer[i], nodes[i].col / GBTI_PACK_LANES, table->n_cols);
 }
 
-static void put_leaf(const maker *m, const gbti_table *table, int64_t task, uint32_t leaf, uint8_t place) {
-  const gbt_node *nodes = m->forest->nodes + m->forest->trees[m->pack->trees.beg + (uint64_t)task].node_beg;
-  const size_t n_values = (size_t)m->forest->n_leaf_outputs;
-  const double *values =
-      n_values > 1 ? m->forest->leaf_values + nodes[leaf].arg.vector * n_values : &nodes[leaf].arg.value;
-  uint8_t bytes[8], *planes = m->pack->tables.bytes + table->beg;
-  m->pack->tables.leaf[table->leaf_beg + place] = (uint16_t)leaf;
-  for (size_t k = 0; k < n_values; k++, planes += gbti_table_planes(table)) {
-    memcpy(bytes, &values[k], sizeof bytes);
-    for (size_t b = 0; b < sizeof bytes; b++) planes[b * gbti_table_places(table) + place] = bytes[b];
-  }
+/* Exchanges the bits of a that `low` has, `shift` higher, for those of b. */
+static inline void exchange(uint64_t *a, uint64_t *b, int shift, uint64_t low) {
+  const uint64_t differ = ((*a >> shift) ^ *b) & low;
+  *b ^= differ;
+  *a ^= differ << shift;
+}
+
+/* Turns 8 x 8 bytes: byte b of x[i] becomes byte i of x[b]. */
+static void turn_bytes(uint64_t x[8]) {
+  for (int i = 0; i < 8; i += 2) exchange(&x[i], &x[i + 1], 8, 0x00ff00ff00ff00ff);
+  for (int i = 0; i < 8; i += i % 4 == 0 ? 1 : 3) exchange(&x[i], &x[i + 2], 16, 0x0000ffff0000ffff);
+  for (int i = 0; i < 4; i++) exchange(&x[i], &x[i + 4], 32, 0x00000000ffffffff);
+}
+
+/* Planes of values, of 8 places at once; 0 at those where no row ends. */
+static void put_values(const maker *m, const gbti_table *table, int64_t task) {
+  const gbti_pack *pack = m->pack;
+  const gbt_node *nodes = m->forest->nodes + m->forest->trees[pack->trees.beg + (uint64_t)task].node_beg;
+  const size_t n_values = (size_t)m->forest->n_leaf_outputs, n_places = gbti_table_places(table);
+  const size_t n = (size_t)1 << gbti_table_top(table);
+  const uint16_t *leaf = pack->tables.leaf + table->leaf_beg;
+  uint8_t *planes = pack->tables.bytes + table->beg;
+  for (size_t k = 0; k < n_values; k++, planes += 8 * n_places)
+    for (size_t at = 0; at < n; at += 8) {
+      uint64_t x[8] = {0};
+      for (size_t i = 0; i < 8 && at + i < n; i++) {
+        const gbt_node *node = &nodes[leaf[at + i]];
+        if (node->left != 0) continue;
+        x[i] = gbt_bits(n_values > 1 ? m->forest->leaf_values[node->arg.vector * n_values + k] : node->arg.value);
+      }
+      turn_bytes(x);
+      for (size_t b = 0; b < 8; b++) memcpy(planes + b * n_places + at, &x[b], sizeof x[b]);
+    }
 }
 
 /* Where everything of a tree lies, layer by layer. */
@@ -158,22 +188,30 @@ typedef struct parts {
   gbti_table_set *sets[GBTI_TABLE_LAYERS];
 } parts;
 
-static void find_parts(gbti_pack *pack, const gbti_table *table, parts *to) {
+/* Columns of a layer that there is room for. */
+static uint32_t room_of(const maker *m, const gbti_table *table, uint64_t t, uint32_t layer) {
+  if (!is_simple(m, t)) return table->n_cols[layer];
+  const uint32_t n = (uint32_t)1 << layer;
+  return n < m->pack->n_code_cols ? n : m->pack->n_code_cols;
+}
+
+static void find_parts(const maker *m, const gbti_table *table, uint64_t t, parts *to) {
+  const gbti_pack *pack = m->pack;
   uint8_t *at = pack->tables.bytes + table->beg + (size_t)pack->n_values * gbti_table_planes(table);
   uint32_t *col = pack->tables.cols + table->col_beg, top = gbti_table_top(table);
   gbti_table_set *set = pack->tables.sets + table->set_beg;
-  for (uint32_t d = top; d-- > 0; at += table->n_cols[d] * gbti_table_width(table, d)) to->tables[d] = at;
+  for (uint32_t d = top; d-- > 0; at += 2 * gbti_table_width(table, d)) to->tables[d] = at;
   to->deep = at;
   if (table->depth > top) at += 256;
   for (uint32_t d = top; d < table->depth; d++) {
     to->tables[d] = at + 2 * gbti_table_width(table, d);
-    at += (table->n_cols[d] + 2u) * gbti_table_width(table, d);
+    at += 4 * gbti_table_width(table, d);
   }
   to->end = at;
   for (uint32_t d = 0; d < table->depth; d++) {
     to->cols[d] = col;
     to->sets[d] = set;
-    col += table->n_cols[d];
+    col += room_of(m, table, t, d);
     set += table->n_sets[d];
   }
 }
@@ -194,41 +232,87 @@ static void put_ways(const gbti_pack_node *nodes, const gbti_table *table, uint3
   }
 }
 
+/* A node that is split, on layer d. n_cols: by layer, columns that have been met. */
+static void put_split(const maker *m, int64_t task, int thread, uint32_t i, uint32_t d, uint8_t place, uint16_t *n_cols,
+                      parts *to) {
+  const gbti_pack *pack = m->pack;
+  const gbti_table *table = &pack->tables.at[task];
+  const gbti_pack_node *node = &pack->nodes[pack->tree[task].node_beg + i];
+  const uint32_t code_col = node->col / GBTI_PACK_LANES;
+  if (node->order == GBTI_PACK_BY_LEVEL) {
+    const gbti_pack_wide *wide = &pack->wide[pack->tree[task].node_beg + i];
+    to->end += put_set(pack, table, wide, code_col, place, to->sets[d]++, to->end);
+    return;
+  }
+  const uint32_t j = table_of(m, thread, 2 * (uint32_t)task + 2, d, code_col, n_cols);
+  to->cols[d][j] = pack->tables.byte_col[code_col] * GBTI_TABLE_ROWS;
+  to->tables[d][place] = (uint8_t)node->order;
+  to->tables[d][gbti_table_width(table, d) + place] = (uint8_t)j;
+}
+
+/* Trees of at most 8 layers. */
+static void fill_ways(const maker *m, int64_t task, int thread, uint16_t *n_cols, parts *to) {
+  const gbti_pack *pack = m->pack;
+  const gbti_table *table = &pack->tables.at[task];
+  const gbti_pack_node *nodes = pack->nodes + pack->tree[task].node_beg;
+  uint16_t *leaf = pack->tables.leaf + table->leaf_beg;
+  const uint32_t n = n_nodes_of(m, task);
+  uint8_t layer[MOST_NODES], way[MOST_NODES];
+  layer[0] = way[0] = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    const uint32_t d = layer[i], child = nodes[i].child;
+    if (nodes[i].order == GBTI_PACK_LEAF) {
+      leaf[gbt_walk_below(way[i], table->depth - d)] = (uint16_t)i;
+      continue;
+    }
+    put_split(m, task, thread, i, d, way[i], n_cols, to);
+    layer[child] = layer[child + 1] = (uint8_t)(d + 1);
+    way[child] = (uint8_t)(2 * way[i] + 1);
+    way[child + 1] = (uint8_t)(2 * way[i]);
+  }
+}
+
+static void fill_deep(const maker *m, int64_t task, int thread, uint16_t *n_cols, parts *to) {
+  const gbti_pack *pack = m->pack;
+  const gbti_table *table = &pack->tables.at[task];
+  const gbti_pack_node *nodes = pack->nodes + pack->tree[task].node_beg;
+  const uint32_t n = n_nodes_of(m, task);
+  places p;
+  if (!find_places(m, task, &p)) return;
+  put_ways(nodes, table, n, &p, to);
+  for (uint32_t i = 0; i < n; i++)
+    if (nodes[i].order == GBTI_PACK_LEAF)
+      pack->tables.leaf[table->leaf_beg + p.place[i]] = (uint16_t)i;
+    else
+      put_split(m, task, thread, i, p.layer[i], p.place[i], n_cols, to);
+}
+
 static void fill_task(void *arg, int64_t task, int thread) {
   const maker *m = arg;
   gbti_pack *pack = m->pack;
-  const gbti_table *table = &pack->tables.at[task];
-  const gbti_pack_node *nodes = pack->nodes + pack->tree[task].node_beg;
-  uint32_t n = n_nodes_of(m, task);
+  gbti_table *table = &pack->tables.at[task];
   uint16_t n_cols[GBTI_TABLE_LAYERS] = {0};
-  uint8_t *values = pack->tables.bytes + table->beg;
-  places p;
+  uint8_t *tables = pack->tables.bytes + table->beg + (size_t)pack->n_values * gbti_table_planes(table);
   parts to;
-  if (!table->is_table || !find_places(m, task, &p)) return;
-  find_parts(pack, table, &to);
-  const size_t n_values = (size_t)pack->n_values * gbti_table_planes(table);
-  memset(values, 0, n_values);
-  memset(values + n_values, GBT_WALK_ALL, (size_t)(to.end - values) - n_values);
-  if (table->depth > GBTI_TABLE_DEPTH) put_ways(nodes, table, n, &p, &to);
-  for (uint32_t i = 0; i < n; i++) {
-    if (nodes[i].order == GBTI_PACK_LEAF) {
-      put_leaf(m, table, task, i, p.place[i]);
-      continue;
-    }
-    uint32_t d = p.layer[i], code_col = nodes[i].col / GBTI_PACK_LANES;
-    if (nodes[i].order == GBTI_PACK_BY_LEVEL) {
-      const gbti_pack_wide *wide = &pack->wide[pack->tree[task].node_beg + i];
-      to.end += put_set(pack, table, wide, code_col, p.place[i], to.sets[d]++, to.end);
-      continue;
-    }
-    uint32_t j = table_of(m, thread, 2 * (uint32_t)task + 2, d, code_col, n_cols);
-    to.cols[d][j] = pack->tables.byte_col[code_col] * GBTI_TABLE_ROWS;
-    to.tables[d][j * gbti_table_width(table, d) + p.place[i]] = (uint8_t)nodes[i].order;
+  if (!table->is_table) return;
+  find_parts(m, table, (uint64_t)task, &to);
+  memset(tables, GBT_WALK_ALL, (size_t)(to.end - tables));
+  if (table->depth > GBTI_TABLE_DEPTH)
+    fill_deep(m, task, thread, n_cols, &to);
+  else
+    fill_ways(m, task, thread, n_cols, &to);
+  put_values(m, table, task);
+  if (!is_simple(m, (uint64_t)task)) return;
+  uint32_t *cols = pack->tables.cols + table->col_beg; /* without gaps, as they are read */
+  for (uint32_t d = 0; d < table->depth; cols += n_cols[d++]) {
+    memmove(cols, to.cols[d], n_cols[d] * sizeof *cols);
+    table->n_cols[d] = n_cols[d];
   }
 }
 
 /* Where everything lies. Tables of all trees begin with a line of the cache. */
-static gbt_status lay_out(const gbt_mem *mem, gbti_pack *pack, gbt_error *err) {
+static gbt_status lay_out(const gbt_mem *mem, const maker *m, gbt_error *err) {
+  gbti_pack *pack = m->pack;
   size_t bytes = 0, cols = 0, leaves = 0, sets = 0;
   for (uint64_t t = 0; t < pack->trees.end - pack->trees.beg; t++) {
     gbti_table *table = &pack->tables.at[t];
@@ -239,8 +323,8 @@ static gbt_status lay_out(const gbt_mem *mem, gbti_pack *pack, gbt_error *err) {
     table->set_beg = sets;
     bytes += (size_t)pack->n_values * gbti_table_planes(table) + (table->depth > GBTI_TABLE_DEPTH ? 256 : 0);
     for (uint32_t d = 0; d < table->depth; d++) {
-      bytes += (table->n_cols[d] + (d < GBTI_TABLE_DEPTH ? 0u : 2u)) * gbti_table_width(table, d);
-      cols += table->n_cols[d];
+      bytes += (d < GBTI_TABLE_DEPTH ? 2 : 4) * gbti_table_width(table, d);
+      cols += room_of(m, table, t, d);
       sets += table->n_sets[d];
     }
     bytes += table->set_bytes;
@@ -332,13 +416,19 @@ static gbt_status make_tables(gbt_ctx *ctx, maker *m, gbt_error *err) {
   const size_t n_trees = (size_t)(pack->trees.end - pack->trees.beg);
   pack->n_bytes += n_trees * sizeof *pack->tables.at;
   GBT_TRY(gbt_mem_zeros(mem, n_trees, sizeof *pack->tables.at, &pack->tables.at, err));
+  m->all_fit = memchr(m->fits, 0, pack->n_code_cols) == NULL;
+  size_t n_simple = 0;
   for (size_t t = 0; t < n_trees; t++) {
     uint32_t depth = pack->tree[t].depth;
     if (depth <= GBTI_TABLE_LAYERS && depth > m->n_layers) m->n_layers = depth;
+    if (!is_simple(m, t)) continue;
+    pack->tables.at[t].is_table = 1;
+    pack->tables.at[t].depth = (uint8_t)depth;
+    n_simple++;
   }
   GBT_TRY(gbt_mem_zeros(mem, (size_t)ctx->n_threads * m->n_layers, pack->n_code_cols * sizeof *m->seen, &m->seen, err));
-  GBT_TRY(gbt_parallel(ctx, (int64_t)n_trees, count_task, m, err));
-  GBT_TRY(lay_out(mem, pack, err));
+  if (n_simple < n_trees) GBT_TRY(gbt_parallel(ctx, (int64_t)n_trees, count_task, m, err));
+  GBT_TRY(lay_out(mem, m, err));
   return gbt_parallel(ctx, (int64_t)n_trees, fill_task, m, err);
 }
 

@@ -2,8 +2,8 @@
  * to model/.
  *
  *   codes    64 rows side by side, a byte each, column by column:  codes[(row / 64 * n_cols + col) * 64 + row % 64]
- *   table    one for every column that a layer splits by: by place, the order of the node's cut. A row goes right when
- *            its code is above the order
+ *   table    two for every layer: by place, the order of the node's cut, as a row goes right when its code is above the
+ *            order; and, where the layer splits by several columns, which of them it is (gbt_walk_pick)
  *   set      a node that splits by level: the rows at its place look their level's bit up. A column of levels is four
  *            columns of bytes: code / 8 (at most 255), the bit 1 << code % 8, and the whole code in two
  *   values   by last place, the leaf's value: eight planes, plane b holds byte b of all values; where leaves hold a
@@ -97,9 +97,11 @@ typedef struct gbti_table_rows {
 void gbti_table_walk(const gbti_pack *pack, const gbti_table *table, const gbti_table_rows *rows, int32_t n_groups,
                      uint8_t *place);
 
-/* Adds leaf values to sums, which lie in an order of their own: gbti_table_sums_in and _out. k: which of a leaf's. */
-void gbti_table_add(const gbti_pack *pack, const gbti_table *table, int32_t k, const uint8_t *place, int32_t n_groups,
-                    double *sums);
+/* Adds leaf values of n_tables trees, one after the other, to sums, which lie in an order of their own:
+ * gbti_table_sums_in and _out. place: where rows end in the first tree; stride bytes after it, in the next. k: which of
+ * a leaf's values. */
+void gbti_table_add(const gbti_pack *pack, const gbti_table *const *table, int32_t n_tables, int32_t k,
+                    const uint8_t *place, size_t stride, int32_t n_groups, double *sums);
 void gbti_table_sums_in(const double *x, int32_t n, double *sums);
 void gbti_table_sums_out(const double *sums, int32_t n, double *x);
 

@@ -60,8 +60,10 @@ TARGET __attribute__((noinline)) static void ask_sets(const gbti_pack *pack, con
 /* The columns of a layer, for n groups, group after group stride bytes apart. */
 TARGET_FN void ask_columns(size_t width, uint32_t n_cols, const uint8_t *tables, const uint32_t *cols,
                            const uint8_t *codes, size_t stride, int n, const __m512i *place, __mmask64 *left) {
-  for (uint32_t j = 0; j < n_cols; j++, tables += width)
-    gbt_walk_ask(tables, width, codes + cols[j], stride, GBT_WALK_NO_MISSING, n, place, left);
+  if (n_cols > 1)
+    gbt_walk_pick(tables, width, cols, n_cols, codes, stride, n, place, left);
+  else if (n_cols > 0)
+    gbt_walk_ask(tables, width, codes + cols[0], stride, GBT_WALK_NO_MISSING, n, place, left);
 }
 
 /* The layers of a deep tree from 8 on. p: where the tree goes on. Rows that have come to their leaf stay. */
@@ -77,11 +79,13 @@ TARGET_FN void walk_deep(const gbti_pack *pack, const gbti_table *table, const u
     cols += table->n_cols[d];
     sets += table->n_sets[d];
   }
+  GBT_WALK_UNROLL
   for (int g = 0; g < n; g++) place[g] = gbt_look_up(p, 256, _mm512_loadu_si512(out + (size_t)g * ROWS));
   p += 256;
   for (uint32_t d = GBTI_TABLE_DEPTH; d < table->depth; d++) {
     size_t width = gbti_table_width(table, d);
     __mmask64 any = 0;
+    GBT_WALK_UNROLL
     for (int g = 0; g < n; g++) {
       moving[g] = _mm512_cmplt_epu8_mask(place[g], _mm512_set1_epi8((char)table->n_split[d]));
       any |= moving[g];
@@ -91,15 +95,17 @@ TARGET_FN void walk_deep(const gbti_pack *pack, const gbti_table *table, const u
     GBT_WALK_BY_WIDTH(ask_columns, width, table->n_cols[d], p + 2 * width, cols, codes, stride, n, place, left);
     if (table->n_sets[d] > 0)
       GBT_WALK_APART(ask_sets, n, place, left, pack, table, sets, table->n_sets[d], rows, group);
+    GBT_WALK_UNROLL
     for (int g = 0; g < n; g++) {
       __m512i to =
           _mm512_mask_blend_epi8(left[g], gbt_look_up(p + width, width, place[g]), gbt_look_up(p, width, place[g]));
       place[g] = _mm512_mask_mov_epi8(place[g], moving[g], to);
     }
-    p += (table->n_cols[d] + 2u) * width;
+    p += 4 * width;
     cols += table->n_cols[d];
     sets += table->n_sets[d];
   }
+  GBT_WALK_UNROLL
   for (int g = 0; g < n; g++) _mm512_storeu_si512(out + (size_t)g * ROWS, place[g]);
 }
 
@@ -120,8 +126,10 @@ TARGET_FN void walk_groups(const gbti_pack *pack, const gbti_table *table, const
   const gbti_table_set *sets = pack->tables.sets + table->set_beg;
   __m512i place[TOGETHER];
   __mmask64 left[TOGETHER];
+  GBT_WALK_UNROLL
   for (int g = 0; g < n; g++) place[g] = _mm512_setzero_si512();
   for (uint32_t d = 0; d < top; d++) {
+    GBT_WALK_UNROLL
     for (int g = 0; g < n; g++) left[g] = ~(__mmask64)0;
     GBT_WALK_BY_WIDTH(ask_columns, gbti_table_width(table, d), table->n_cols[d], tables[d], cols, codes, stride, n,
                       place, left);
@@ -131,6 +139,7 @@ TARGET_FN void walk_groups(const gbti_pack *pack, const gbti_table *table, const
     cols += table->n_cols[d];
     sets += table->n_sets[d];
   }
+  GBT_WALK_UNROLL
   for (int g = 0; g < n; g++) _mm512_storeu_si512(out + (size_t)g * ROWS, place[g]);
 }
 
@@ -139,7 +148,7 @@ TARGET void gbti_table_walk(const gbti_pack *pack, const gbti_table *table, cons
   const uint8_t *tables[GBTI_TABLE_DEPTH], *at = pack->tables.bytes + table->beg;
   at += (size_t)pack->n_values * gbti_table_planes(table);
   int32_t g = 0;
-  for (uint32_t d = gbti_table_top(table); d-- > 0; at += table->n_cols[d] * gbti_table_width(table, d)) tables[d] = at;
+  for (uint32_t d = gbti_table_top(table); d-- > 0; at += 2 * gbti_table_width(table, d)) tables[d] = at;
   for (; g + TOGETHER <= n_groups; g += TOGETHER)
     walk_groups(pack, table, tables, rows, g, TOGETHER, place + (size_t)g * ROWS);
   for (; g < n_groups; g++) walk_groups(pack, table, tables, rows, g, 1, place + (size_t)g * ROWS);
@@ -175,7 +184,7 @@ TARGET void gbti_turn_bits(const uint64_t from[64], uint64_t *to, size_t stride)
 }
 
 /* Eight planes of 64 bytes to eight vectors of doubles; within a lane of 16 bytes, rows in order two by two. */
-TARGET_FN void add_transposed(const __m512i b[8], double *sums) {
+TARGET_FN void add_transposed(const __m512i b[8], __m512d sums[8]) {
   __m512i w[8], d[8];
   for (int i = 0; i < 4; i++) { /* bytes 2 i and 2 i + 1: w[i] rows 0 .. 7 of the lane, w[i + 4] rows 8 .. 15 */
     w[i] = _mm512_unpacklo_epi8(b[2 * i], b[2 * i + 1]);
@@ -188,36 +197,41 @@ TARGET_FN void add_transposed(const __m512i b[8], double *sums) {
     d[4 * i + 3] = _mm512_unpackhi_epi16(w[2 * i + 4], w[2 * i + 5]);
   }
   for (int k = 0; k < 4; k++) {
-    __m512d low = _mm512_castsi512_pd(_mm512_unpacklo_epi32(d[k], d[k + 4]));
-    __m512d high = _mm512_castsi512_pd(_mm512_unpackhi_epi32(d[k], d[k + 4]));
-    double *to = sums + 16 * k;
-    _mm512_storeu_pd(to, _mm512_add_pd(_mm512_loadu_pd(to), low));
-    _mm512_storeu_pd(to + 8, _mm512_add_pd(_mm512_loadu_pd(to + 8), high));
+    sums[2 * k] = _mm512_add_pd(sums[2 * k], _mm512_castsi512_pd(_mm512_unpacklo_epi32(d[k], d[k + 4])));
+    sums[2 * k + 1] = _mm512_add_pd(sums[2 * k + 1], _mm512_castsi512_pd(_mm512_unpackhi_epi32(d[k], d[k + 4])));
   }
 }
 
-TARGET void gbti_table_add(const gbti_pack *pack, const gbti_table *table, int32_t k, const uint8_t *place,
-                           int32_t n_groups, double *sums) {
-  const uint8_t *planes = pack->tables.bytes + table->beg + (size_t)k * gbti_table_planes(table);
+/* Adds what 64 rows get in a tree. planes: of its values. */
+TARGET_FN void add_values(uint32_t depth, const uint8_t *planes, __m512i at, __m512d sums[8]) {
   __m512i b[8];
-  for (int32_t g = 0; g < n_groups; g++, place += ROWS, sums += ROWS) {
-    __m512i at = _mm512_loadu_si512(place);
-    if (table->depth <= 6) {
-      for (int i = 0; i < 8; i++) b[i] = _mm512_permutexvar_epi8(at, _mm512_loadu_si512(planes + 64 * i));
-    } else if (table->depth == 7) {
-      for (int i = 0; i < 8; i++)
-        b[i] = _mm512_permutex2var_epi8(_mm512_loadu_si512(planes + 128 * i), at,
-                                        _mm512_loadu_si512(planes + 128 * i + 64));
-    } else {
-      __mmask64 upper = _mm512_movepi8_mask(at);
-      for (int i = 0; i < 8; i++) {
-        const uint8_t *p = planes + 256 * i;
-        __m512i low = _mm512_permutex2var_epi8(_mm512_loadu_si512(p), at, _mm512_loadu_si512(p + 64));
-        __m512i high = _mm512_permutex2var_epi8(_mm512_loadu_si512(p + 128), at, _mm512_loadu_si512(p + 192));
-        b[i] = _mm512_mask_blend_epi8(upper, low, high);
-      }
+  if (depth <= 6) {
+    for (int i = 0; i < 8; i++) b[i] = _mm512_permutexvar_epi8(at, _mm512_loadu_si512(planes + 64 * i));
+  } else if (depth == 7) {
+    for (int i = 0; i < 8; i++)
+      b[i] =
+          _mm512_permutex2var_epi8(_mm512_loadu_si512(planes + 128 * i), at, _mm512_loadu_si512(planes + 128 * i + 64));
+  } else {
+    __mmask64 upper = _mm512_movepi8_mask(at);
+    for (int i = 0; i < 8; i++) {
+      const uint8_t *p = planes + 256 * i;
+      __m512i low = _mm512_permutex2var_epi8(_mm512_loadu_si512(p), at, _mm512_loadu_si512(p + 64));
+      __m512i high = _mm512_permutex2var_epi8(_mm512_loadu_si512(p + 128), at, _mm512_loadu_si512(p + 192));
+      b[i] = _mm512_mask_blend_epi8(upper, low, high);
     }
-    add_transposed(b, sums);
+  }
+  add_transposed(b, sums);
+}
+
+TARGET void gbti_table_add(const gbti_pack *pack, const gbti_table *const *table, int32_t n_tables, int32_t k,
+                           const uint8_t *place, size_t stride, int32_t n_groups, double *sums) {
+  for (int32_t g = 0; g < n_groups; g++, place += ROWS, sums += ROWS) {
+    __m512d s[8];
+    for (int i = 0; i < 8; i++) s[i] = _mm512_loadu_pd(sums + 8 * i);
+    for (int32_t t = 0; t < n_tables; t++)
+      add_values(table[t]->depth, pack->tables.bytes + table[t]->beg + (size_t)k * gbti_table_planes(table[t]),
+                 _mm512_loadu_si512(place + (size_t)t * stride), s);
+    for (int i = 0; i < 8; i++) _mm512_storeu_pd(sums + 8 * i, s[i]);
   }
 }
 
@@ -230,18 +244,30 @@ void gbti_table_walk(const gbti_pack *pack, const gbti_table *table, const gbti_
 
 void gbti_turn_bits(const uint64_t from[64], uint64_t *to, size_t stride) { (void)from, (void)to, (void)stride; }
 
-void gbti_table_add(const gbti_pack *pack, const gbti_table *table, int32_t k, const uint8_t *place, int32_t n_groups,
-                    double *sums) {
-  (void)pack, (void)table, (void)k, (void)place, (void)n_groups, (void)sums;
+void gbti_table_add(const gbti_pack *pack, const gbti_table *const *table, int32_t n_tables, int32_t k,
+                    const uint8_t *place, size_t stride, int32_t n_groups, double *sums) {
+  (void)pack, (void)table, (void)n_tables, (void)k, (void)place, (void)stride, (void)n_groups, (void)sums;
 }
 
 #endif
 
 /* The order of sums within 64 rows: vector j holds rows 2 j and 2 j + 1 of all four lanes of 16. */
+enum { GROUP = GBTI_TABLE_ROWS, LANE = 16, N_LANES = GROUP / LANE, PAIR = 2 };
+
+static int32_t place_of_sum(int32_t r) {
+  return (r & ~(GROUP - 1)) + (r / PAIR % (LANE / PAIR)) * PAIR * N_LANES + (r / LANE % N_LANES) * PAIR + r % PAIR;
+}
+
 void gbti_table_sums_in(const double *x, int32_t n, double *sums) {
-  for (int32_t r = 0; r < n; r++) sums[(r & ~63) + (r >> 1 & 7) * 8 + (r >> 4 & 3) * 2 + (r & 1)] = x[r];
+  int32_t r = 0;
+  for (; r + GROUP <= n; r += GROUP)
+    for (int32_t k = 0; k < GROUP; k += PAIR) memcpy(sums + r + place_of_sum(k), x + r + k, PAIR * sizeof *x);
+  for (; r < n; r++) sums[place_of_sum(r)] = x[r];
 }
 
 void gbti_table_sums_out(const double *sums, int32_t n, double *x) {
-  for (int32_t r = 0; r < n; r++) x[r] = sums[(r & ~63) + (r >> 1 & 7) * 8 + (r >> 4 & 3) * 2 + (r & 1)];
+  int32_t r = 0;
+  for (; r + GROUP <= n; r += GROUP)
+    for (int32_t k = 0; k < GROUP; k += PAIR) memcpy(x + r + k, sums + r + place_of_sum(k), PAIR * sizeof *x);
+  for (; r < n; r++) x[r] = sums[place_of_sum(r)];
 }

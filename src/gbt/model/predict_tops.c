@@ -11,6 +11,7 @@ enum {
   MOST_SPOTS = 8 * GBTI_TOP_NUMBERS, /* more than choose_layers() lists for any tree */
   /* Instructions for 32 rows with AVX2, about. */
   COST_COLUMN = 4,     /* without the look-up */
+  COST_PICK = 3,       /* of one of several columns */
   COST_SET = 7,        /* without the look-up */
   COST_WAYS = 2,       /* from a layer to the next */
   COST_NUMBERS = 4,    /* the same without two look-ups */
@@ -129,7 +130,9 @@ static int count_layer(const maker *m, int64_t task, int thread, const spots *s,
   }
   const uint32_t width = gbt_walk_width(by_way ? (uint32_t)1 << layer : n_split);
   top->width[layer] = (uint8_t)(alike ? 1 : width);
-  cost += top->n_cols[layer] * (COST_COLUMN + look_up_cost(top->width[layer]));
+  const int n_cols = top->n_cols[layer], n_tables = (int)gbti_top_tables(top->n_cols[layer]);
+  if (n_cols > 0) cost += COST_COLUMN + n_tables * look_up_cost(top->width[layer]);
+  if (n_cols > 1) cost += n_cols * COST_PICK;
   return cost + (by_way ? COST_WAYS : COST_NUMBERS + 2 * look_up_cost(width));
 }
 
@@ -204,7 +207,7 @@ static void count_task(void *arg, int64_t task, int thread) {
 static size_t table_bytes(const gbti_top *top) {
   size_t n = gbti_top_map(top);
   for (uint32_t d = 0; d < top->n_layers; d++)
-    n += (top->n_cols[d] + (d < top->n_ways ? 0u : 2u)) * (size_t)top->width[d];
+    n += (gbti_top_tables(top->n_cols[d]) + (d < top->n_ways ? 0u : 2u)) * (size_t)top->width[d];
   return n;
 }
 
@@ -318,10 +321,11 @@ static void fill_layer(const maker *m, int64_t task, int thread, const spots *s,
     const uint32_t j =
         table_of(m->seen + (size_t)thread * pack->n_code_cols, stamp_of(task, layer, 1), code_col, &n_cols);
     to->cols[j] = col * GBTI_TABLE_ROWS;
-    to->table[j * width + (width > 1 ? s->place[i] : 0)] = (uint8_t)node->order;
+    to->table[width > 1 ? s->place[i] : 0] = (uint8_t)node->order;
+    if (top->n_cols[layer] > 1) to->table[width + s->place[i]] = (uint8_t)j;
   }
   to->cols += n_cols;
-  to->table += n_cols * width;
+  to->table += gbti_top_tables(n_cols) * width;
 }
 
 /* The places of all spots. Leaves above the last layer of ways are below their way there. */

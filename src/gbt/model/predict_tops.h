@@ -1,8 +1,8 @@
 /* Trees whose first layers are tables of bytes (base/byte_walk.h) and whose other layers are nodes: the way of many
  * rows where a machine looks bytes up 16 at a time, as AVX2 and NEON do. Private to model/.
  *
- *   tables   as in predict_table.h, on as many layers as cost less than going through their nodes. Where all nodes of a
- *            layer are alike, its table is one byte
+ *   tables   as in predict_table.h, on as many layers as cost less than going through their nodes; those that split by
+ *            one column have one. Where all nodes of a layer are alike, its table is one byte
  *   numbers  from the first layer on that has far fewer nodes than ways, places are numbers: from 0 on those nodes of
  *            the layer that are split, and from 255 down to 128 the leaves so far. A map leads there by the way; of
  *            such a layer two more tables say where its nodes' right children are, and right ^ left. A look-up of 128
@@ -39,10 +39,10 @@ struct gbti_top {
   size_t beg; /* among tops.bytes: tables of the first layer, ..., of the last, then sets. A layer has: the map, where
                  numbers begin; columns' tables; of numbers: where right children are, right ^ left */
   size_t col_beg, set_beg, start_beg, value_beg, node_beg;
-  uint32_t depth;                               /* of all layers, as of gbti_pack_tree */
+  uint32_t depth;                     /* of all layers, as of gbti_pack_tree */
   uint8_t n_layers, n_ways;           /* layers with tables; those of ways, which are all where no layer has numbers */
   uint8_t is_top, is_whole, has_sets; /* whether all layers have tables; sets below the tables */
-  uint8_t width[GBTI_TOP_LAYERS];               /* of a table: 1, 16, 32, 64 or 128 */
+  uint8_t width[GBTI_TOP_LAYERS];     /* of a table: 1, 16, 32, 64 or 128 */
   uint16_t n_cols[GBTI_TOP_LAYERS], n_sets[GBTI_TOP_LAYERS];
   uint32_t set_bytes;
 };
@@ -58,6 +58,9 @@ typedef struct gbti_top_wide {
   uint16_t order, mask;
   uint32_t beg, last;
 } gbti_top_wide;
+
+/* Tables of a layer of n columns, without sets and what numbers need. */
+GBT_FN uint32_t gbti_top_tables(uint32_t n_cols) { return n_cols < 2 ? n_cols : 2; }
 
 /* Bytes of the map where numbers begin; 0 without numbers. */
 GBT_FN size_t gbti_top_map(const gbti_top *top) {

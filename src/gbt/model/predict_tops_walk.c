@@ -29,15 +29,35 @@ TARGET_FN size_t code_of(int v, size_t stride) {
 }
 
 /* Takes the rows out of left that the columns of a layer send right. */
-TARGET_FN void ask_columns(size_t width, uint32_t n_cols, const uint8_t *table, const uint32_t *cols,
-                           const uint8_t *codes, size_t stride, int n, const gbt_bytes *place, gbt_bytes *left) {
-  for (uint32_t j = 0; j < n_cols; j++, table += width) {
-    UNROLL
-    for (int v = 0; v < n; v++) {
-      const gbt_bytes order = width == 1 ? gbt_bytes_all(*table) : gbt_bytes_look_up(table, width, place[v]);
-      left[v] = gbt_bytes_and(left[v], gbt_bytes_least(gbt_bytes_load(codes + cols[j] + code_of(v, stride)), order));
-    }
+TARGET_FN void ask_column(size_t width, const uint8_t *table, const uint8_t *codes, size_t stride, int n,
+                          const gbt_bytes *place, gbt_bytes *left) {
+  UNROLL
+  for (int v = 0; v < n; v++) {
+    const gbt_bytes order = width == 1 ? gbt_bytes_all(*table) : gbt_bytes_look_up(table, width, place[v]);
+    left[v] = gbt_bytes_and(left[v], gbt_bytes_least(gbt_bytes_load(codes + code_of(v, stride)), order));
   }
+}
+TARGET_FN void ask_columns(size_t width, uint32_t n_cols, const uint8_t *tables, const uint32_t *cols,
+                           const uint8_t *codes, size_t stride, int n, const gbt_bytes *place, gbt_bytes *left) {
+  if (n_cols == 1) ask_column(width, tables, codes + cols[0], stride, n, place, left);
+  if (n_cols < 2 || width == 1) return;
+  gbt_bytes which[AT_ONCE], code[AT_ONCE], its = gbt_bytes_all(0);
+  UNROLL
+  for (int v = 0; v < n; v++) {
+    which[v] = gbt_bytes_look_up(tables + width, width, place[v]);
+    code[v] = gbt_bytes_all(0);
+  }
+  for (uint32_t j = 0; j < n_cols; j++) {
+    const uint8_t *from = codes + cols[j];
+    UNROLL
+    for (int v = 0; v < n; v++)
+      code[v] = gbt_bytes_xor(code[v],
+                              gbt_bytes_and(gbt_bytes_load(from + code_of(v, stride)), gbt_bytes_equal(which[v], its)));
+    its = gbt_bytes_add(its, gbt_bytes_all(1));
+  }
+  UNROLL
+  for (int v = 0; v < n; v++)
+    left[v] = gbt_bytes_and(left[v], gbt_bytes_least(code[v], gbt_bytes_look_up(tables, width, place[v])));
 }
 
 /* The same for sets. A function of its own, and called with copies, so that the others stay in registers. */
@@ -100,7 +120,7 @@ TARGET_FN void ask_layer(const gbti_pack *pack, const gbti_top *top, uint32_t d,
 
 /* To the end of the tables of its columns. */
 TARGET_FN void pass_layer(const gbti_top *top, uint32_t d, layer_at *at) {
-  at->table += top->n_cols[d] * (size_t)top->width[d];
+  at->table += gbti_top_tables(top->n_cols[d]) * (size_t)top->width[d];
   at->cols += top->n_cols[d];
   at->sets += top->n_sets[d];
 }
@@ -176,8 +196,8 @@ enum { GROUPS = AT_ONCE / PER_GROUP };
 
 /* A function of its own, so that trees without numbers keep their registers. */
 TARGET __attribute__((noinline)) static void walk_numbers_of_all(const gbti_pack *pack, const gbti_top *top,
-                                                                 const uint8_t *codes, size_t stride,
-                                                                 int32_t n_groups, uint8_t *place) {
+                                                                 const uint8_t *codes, size_t stride, int32_t n_groups,
+                                                                 uint8_t *place) {
   int32_t g = 0;
   for (; g + GROUPS <= n_groups; g += GROUPS)
     walk_numbers(pack, top, codes + (size_t)g * stride, stride, AT_ONCE, place + (size_t)g * ROWS);

@@ -225,13 +225,15 @@ static void random_trees(void) {
   }
 }
 
-/* Every depth that is a table and one that is none, with all the nodes of a complete tree or nearly. */
+/* Every depth that is a table and one that is none, with all the nodes of a complete tree or nearly; of few columns, of
+ * more than a layer has nodes, and of two. */
 static void full_trees(void) {
   test_rng rng = {32};
+  static const int32_t n_features[] = {6, 6, 300, 2};
   for (int32_t depth = 0; depth <= GBTI_TABLE_DEPTH + 1; depth++) {
-    for (int same = 0; same < 2; same++) {
+    for (int i = 0; i < 4; i++) {
       stage s;
-      stage_spec spec = {6, 2, 4, 2000, depth, same, 0, 600, 0, 0, (depth + same) % 2};
+      stage_spec spec = {n_features[i], 2, 4, 2000, depth, i == 1, 0, 600, 0, 0, (depth + i) % 2};
       stage_open(&s, &rng, &spec);
       check_stage(&s, &rng);
       stage_close(&s);
