@@ -146,9 +146,10 @@ predict.gbt <- function(object, newdata,
   refuse_foreign(names(written_dots(...)))
   check_no_dots(written_dots(...), names(formals(predict.gbt)))
   check_model(object)
-  if (!missing(newdata) && nargs() == 2L + !missing(type) + !missing(threads)) { # few rows need one thread only
+  if (!missing(newdata) && nargs() == 2L + !missing(type) + !missing(threads) + (!missing(offset) && is.null(offset))) {
     if (!is.null(threads)) check_threads(threads)
-    out <- predict_plain(object, newdata, if (missing(type)) "response" else check_predict_type(type, object))
+    out <- predict_plain(object, newdata, if (missing(type)) "response" else check_predict_type(type, object),
+                         function() resolve_threads(threads))
     if (!is.null(out)) return(out)
   }
   for (name in c("offset", "exposure")) value_given(name, if (!missing(newdata)) newdata) # errors show this call
@@ -226,12 +227,13 @@ predict.gbt <- function(object, newdata,
   predict_by_chunks(newdata, offset, sink_of(output, object), object, one)
 }
 
-# Predictions of few rows whose columns are of the kinds of training, with default arguments: a fifth of the time that
-# predict_rows() takes, which handles every kind. NULL where that is needed. type: checked.
-predict_plain <- function(object, newdata, type) {
+# Predictions of rows whose columns are of the kinds of training, with default arguments: a fifth of the time that
+# predict_rows() takes for few rows, which handles every kind. NULL where that is needed, or a device might be quicker.
+# type: checked. threads: a function, called where there are many rows.
+predict_plain <- function(object, newdata, type, threads) {
   if (!type %in% plain_types) return(NULL)
   out <- .Call(C_gbt_predict_plain, object, newdata, answer_code(type, object), rows_to_warn_of_unseen,
-               enums$unseen[["prior"]], NULL)
+               enums$unseen[["prior"]], NULL, threads)
   if (!is.null(out)) shape_prediction(out, object, type, row_labels(newdata))
 }
 

@@ -62,7 +62,7 @@ rows_predictor <- function(model, rounds, type, trees, unseen, usual, threads) {
     if (missing(rows)) stop_argument("`rows` is missing: give the rows to predict", "rows")
     if (is.atomic(rows) && length(dim(rows)) < 2L) rows <- row_of_vector(rows, model)
     out <- if (is.null(offset) && is.null(exposure)) {
-      .Call(C_gbt_predict_plain, model, rows, code, most, unknown, rounds)
+      .Call(C_gbt_predict_plain, model, rows, code, most, unknown, rounds, NULL)
     }
     if (is.null(out)) {
       return(naming_rows(if (usual) {

@@ -63,7 +63,7 @@ SEXP r_gbt_predict(SEXP state, SEXP cache, SEXP frame, SEXP kind, SEXP round_beg
                    SEXP unseen, SEXP threads, SEXP device);
 SEXP r_gbt_predict_bins(SEXP state, SEXP cache, SEXP dataset, SEXP kind, SEXP round_beg, SEXP round_end, SEXP offset,
                         SEXP unseen, SEXP threads);
-SEXP r_gbt_predict_plain(SEXP model, SEXP x, SEXP kind, SEXP few, SEXP unseen, SEXP rounds);
+SEXP r_gbt_predict_plain(SEXP model, SEXP x, SEXP kind, SEXP few, SEXP unseen, SEXP rounds, SEXP threads);
 SEXP r_gbt_ranks_agree(void);
 SEXP r_gbt_ranks_bytes(SEXP mine, SEXP lengths);
 SEXP r_gbt_ranks_fail(SEXP kind, SEXP message, SEXP subject, SEXP host);
@@ -163,7 +163,7 @@ SEXP r_gbt_write_file(SEXP path, SEXP raw);
   X(params_table, 0) \
   X(predict, 10) \
   X(predict_bins, 9) \
-  X(predict_plain, 6) \
+  X(predict_plain, 7) \
   X(ranks_agree, 0) \
   X(ranks_bytes, 2) \
   X(ranks_fail, 4) \

@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Starting a thread costs as much as about so many steps of a row through a tree. */
-enum { STEPS_WORTH_THREADS = 300000 };
+/* Starting a thread costs as much as about so many steps of a row through a tree; and from so many on a device may be
+ * quicker, of which R/arg_cuda.R knows. */
+enum { STEPS_WORTH_THREADS = 300000, STEPS_WORTH_A_DEVICE = 10000000 };
 
 /* Zone 2 whole: binds the table to the model and fills out. */
 static gbt_status predict(r_threads threads, const gbt_model *model, const gbt_answer_place *at, const gbt_table *table,
@@ -89,11 +90,12 @@ static int nothing_is_set(void) {
   return 1;
 }
 
-/* Predictions of few plain rows (see r_plain.c) of all rounds that a model uses, with the defaults of predict() for
- * all arguments but `unseen`, in one thread. model: its fields. few: from so many rows on, predict() looks for new
- * levels. rounds: how many are used, or NULL for those that the model has chosen. NULL where R has to look at more: the
- * rows, settings, a formula, a recipe or offsets. */
-SEXP r_gbt_predict_plain(SEXP model, SEXP x, SEXP kind, SEXP few, SEXP unseen, SEXP rounds) {
+/* Predictions of plain rows (see r_plain.c) of all rounds that a model uses, with the defaults of predict() for all
+ * arguments but `unseen`. model: its fields. few: from so many rows on, predict() looks for new levels. rounds: how
+ * many are used, or NULL for those that the model has chosen. threads: NULL where only few steps are to be taken, in
+ * one thread; else an R function that says how many there are, asked where more than one is worth it. NULL where R has
+ * to look at more: the rows, settings, a formula, a recipe or offsets. */
+SEXP r_gbt_predict_plain(SEXP model, SEXP x, SEXP kind, SEXP few, SEXP unseen, SEXP rounds, SEXP threads) {
   static const char *const more[] = {"terms", "recipe", "exposure", "sparse_zero"};
   for (size_t i = 0; i < sizeof more / sizeof *more; i++)
     if (r_item(model, more[i]) != R_NilValue) return R_NilValue;
@@ -105,18 +107,26 @@ SEXP r_gbt_predict_plain(SEXP model, SEXP x, SEXP kind, SEXP few, SEXP unseen, S
   if (rounds == R_NilValue) rounds = r_item(model, "nrounds");
   gbt_tree_range trees = r_tree_range(gbt_model_forest(r_model_get(handle)), none, rounds);
   const int64_t n_rows = r_plain_rows(x);
-  const int most = r_arg_int(few, "few");
+  const double n_steps = (double)n_rows * (double)(trees.end - trees.beg);
+  const int most = r_arg_int(few, "few"), many = n_steps >= STEPS_WORTH_THREADS;
   SEXP tags = r_item(model, "feature_types"), out = R_NilValue;
   /* before a column is looked at, as that takes long for many texts */
-  if ((double)n_rows * (double)(trees.end - trees.beg) < STEPS_WORTH_THREADS &&
+  if ((!many || Rf_isFunction(threads)) && n_steps < STEPS_WORTH_A_DEVICE &&
       (n_rows < most || !r_plain_has_levels(tags))) {
     gbt_table table;
     /* "missing", or not there: model_fault() */
     const int absent_missing = r_item(r_item(model, "params"), "sparse_zero") != R_NilValue;
     SEXP keep = PROTECT(r_plain_table(x, r_item(model, "feature_names"), tags, absent_missing, &table));
-    if (keep != R_NilValue)
+    if (keep != R_NilValue) {
+      r_threads its = {1, GBT_SIMD_AUTO};
+      if (many) {
+        SEXP call = PROTECT(Rf_lang1(threads)), n = PROTECT(Rf_eval(call, R_GlobalEnv));
+        its = r_arg_threads(n);
+        UNPROTECT(2);
+      }
       out = answer(handle, &table, (gbt_answer_place){0}, (gbt_answer)r_arg_int(kind, "kind"), trees, NULL,
-                   (gbt_unseen)r_arg_int(unseen, "unseen"), (r_threads){1, GBT_SIMD_AUTO});
+                   (gbt_unseen)r_arg_int(unseen, "unseen"), its);
+    }
     UNPROTECT(1);
   }
   UNPROTECT(2);

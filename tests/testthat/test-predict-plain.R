@@ -1,6 +1,6 @@
 # predict() of few rows of the kinds of training takes a short way (src/r_plain.c). It gives what the long way gives,
 # which any further argument leads to.
-taken <- function(m, x) !is.null(.Call(C_gbt_predict_plain, m, x, 0L, 20L, 0L, NULL))
+taken <- function(m, x) !is.null(.Call(C_gbt_predict_plain, m, x, 0L, 20L, 0L, NULL, NULL))
 long_way <- function(m, x, ...) predict(m, x, trees = NULL, ...)
 outcome <- function(expr) tryCatch(expr, error = conditionMessage, warning = conditionMessage)
 
@@ -59,6 +59,31 @@ test_that("matrices", {
               x > 0 & NA, array(1, c(2, 2, 1)), "a", 1:2, NULL, list(1, 2))
   expect_false(any(vapply(odd[-7L], function(new) taken(m, new), NA)))
   for (new in odd) expect_identical(outcome(predict(m, new)), outcome(long_way(m, new)))
+})
+
+test_that("many rows: predict() says how many threads there are, and an offset of NULL is none", {
+  x <- matrix(sin(seq_len(80000)), 40000)
+  m <- fit(x[1:60, ], data$y)
+  asked <- 0
+  threads <- function() {
+    asked <<- asked + 1
+    2L
+  }
+  short <- function(m, x, threads) .Call(C_gbt_predict_plain, m, x, 0L, 20L, 0L, NULL, threads)
+  expect_null(short(m, x, NULL))
+  expect_identical(short(m, x, threads), long_way(m, x, threads = 1))
+  expect_identical(asked, 1)
+  expect_identical(short(m, x[1:60, ], threads), short(m, x[1:60, ], NULL))
+  expect_identical(asked, 1) # few rows need one thread
+  expect_identical(predict(m, x, threads = 2), short(m, x, threads))
+  expect_error(short(m, x, function() stop("no threads")), "no threads", fixed = TRUE)
+  expect_error(predict(m, x, threads = 0), class = "gbt_error_argument")
+  expect_identical(predict(m, x, offset = NULL), short(m, x, threads))
+  expect_identical(predict(m, x[1:60, ], offset = NULL), short(m, x[1:60, ], NULL))
+  expect_error(predict(m, x[1:60, ], offset = no_such_object), "no_such_object", fixed = TRUE)
+  longer <- do.call(gbt_train, c(list(x[1:60, ], data$y), modifyList(few, list(nrounds = 250))))
+  expect_null(short(longer, x, threads)) # a device might be quicker
+  expect_identical(predict(longer, x), long_way(longer, x))
 })
 
 test_that("sparse matrices", {
