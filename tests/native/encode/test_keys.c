@@ -170,7 +170,7 @@ static void many_rows(void) {
     CHECK_OK(gbti_keys_make(&ctx, m.col, 2, m.n, 3000, 1, &keys, test_err));
     CHECK_EQ_I64(keys.n_keys, t.n);
     CHECK_EQ_BYTES(keys.key, t.key, (size_t)t.n * 8);
-    for (int64_t i = 0; i < m.n; i++) {
+    for (int64_t i = 0; i < m.n; i += test_few() ? 7 : 1) {
       const uint64_t key = key_by_twin(&m, i);
       const int known = keys.id[i] < keys.n_keys;
       bad += known ? keys.key[keys.id[i]] != key : bsearch(&key, t.key, (size_t)t.n, 8, ascending) != NULL;
