@@ -36,11 +36,15 @@ shape_parameters <- c("grow_policy", "max_depth", "max_leaves")
 no_shape_with <- c("colsample_bynode", "num_parallel_tree", "boosting") # parameters with which no rule chooses it
 
 # Are other trees than symmetric ones of six layers worth a try? Many classes are better with splits that they share,
-# and so are quantiles with leaves of many rows. Other objectives were not measured.
+# and so are quantiles with leaves of many rows. Other objectives were not measured, nor were common trees of other
+# responses than columns (bench/results/sketch.md), or of splits by a projection.
 may_be_fine <- function(facts, objective) {
-  shared <- identical(facts$strategy, "multi_output_tree") || facts$outputs > 10
-  !shared && objective %in% c("squared_error", "poisson", class_objectives)
+  if (facts$outputs > 10) return(FALSE)
+  if (has_common_trees(facts)) return(isTRUE(facts$sums) && objective == "squared_error")
+  objective %in% c("squared_error", "poisson", class_objectives)
 }
+
+has_common_trees <- function(facts) identical(facts$strategy, "multi_output_tree")
 
 # Are there rows enough for trees of 256 leaves? Symmetric trees learn too little of many rows with interactions, while
 # deep trees learn the noise of few.
@@ -115,7 +119,7 @@ shapes_around <- function(given) {
 # rounds. searched: parameters whose values a search chooses, so that a shape for all of them may not go with them.
 race_task <- function(request, facts, rows, chosen, searched = character(0)) {
   named <- c(counts_as_named(request$args$value), searched)
-  if ("multi_strategy" %in% searched) return(NULL)
+  if (any(c("multi_strategy", "sketch") %in% searched)) return(NULL)
   objective <- rows$response$objective
   kept <- !is.null(chosen$all) || !is.null(chosen$shape) || !is.null(request$args$value[["init_model"]])
   if (kept || request$preset == "fast" || any(no_shape_with %in% named)) return(NULL)
@@ -228,8 +232,9 @@ default_rules <- list(
 # cross-validation; without those of weight 0), features, categories (is one of them categorical?), binned (are they
 # gbt_data?), outputs (scores of a row), nrounds (at most), grow_policy (as named, or by the rules before), early (does
 # training end when rounds do not help?), stopping (may rounds be added until they do not help: early, or from a
-# checkpoint), strategy (multi_strategy as named), given (parameters of the shape of trees as named, a list). Later also
-# raced, the shape that a race or an earlier training has chosen, and max_depth and max_leaves by the rules before.
+# checkpoint), strategy (multi_strategy as named), sums (see grows_by_sums()), given (parameters of the shape of trees
+# as named, a list). Later also raced, the shape that a race or an earlier training has chosen, and max_depth and
+# max_leaves by the rules before.
 rule_facts <- function(source, n_rows, response, request) {
   host <- request$host
   features <- if (is.null(source$x)) length(source$data$feature_names) else dim(source$x)[2L]
@@ -239,7 +244,7 @@ rule_facts <- function(source, n_rows, response, request) {
        categories = has_categories(source, request$args$value), binned = is.null(source$x),
        outputs = response$n_outputs, nrounds = host$nrounds, grow_policy = request$params$grow_policy, early = early,
        stopping = early || !is.null(host$checkpoint), strategy = request$args$value[["multi_strategy"]],
-       given = given_shape(request$args$value))
+       sums = grows_by_sums(response, request$args$value), given = given_shape(request$args$value, response))
 }
 
 # Is a column of the data categorical? args: values by name.
@@ -249,13 +254,11 @@ has_categories <- function(source, args) {
   length(args[["cat_features"]]) > 0L || (is.data.frame(source$x) && any(vapply(source$x, is_category, NA)))
 }
 
-# Parameters of the shape as named. Trees that share their splits are symmetric. args: values by name.
-given_shape <- function(args) {
+# Parameters of the shape as named, with what they imply. args: values by name.
+given_shape <- function(args, response) {
   given <- args[names(args) %in% shape_parameters]
-  if (identical(args[["multi_strategy"]], "multi_output_tree") && is.null(given$grow_policy)) {
-    given$grow_policy <- "symmetric"
-  }
-  given
+  facts <- list(strategy = args[["multi_strategy"]], sums = grows_by_sums(response, args), outputs = response$n_outputs)
+  c(given, implied_policy(facts, response$objective, names(given)))
 }
 
 all_rules <- function() c(default_rules, preset_rules) # see R/fit_presets.R
@@ -275,14 +278,16 @@ counts_as_named <- function(values) {
 # The rules that remain when the user sets these parameters.
 remaining_rules <- function(named) Filter(function(rule) !any(rule$unless %in% named), all_rules())
 
-# Trees that share their splits are symmetric by default, whichever other parameters are given.
-implied_policy <- function(facts, named) {
-  if (identical(facts$strategy, "multi_output_tree") && !"grow_policy" %in% named) list(grow_policy = "symmetric")
+# Trees that share their splits are symmetric by default, whichever other parameters are given, unless other shapes
+# were measured.
+implied_policy <- function(facts, objective, named) {
+  symmetric <- has_common_trees(facts) && !may_be_fine(facts, objective)
+  if (symmetric && !"grow_policy" %in% named) list(grow_policy = "symmetric")
 }
 
 # The values that the rules choose, a list by name of parameters.
 rules_of <- function(facts, objective, preset = "default", named = character(0)) {
-  out <- c(list(), implied_policy(facts, named))
+  out <- c(list(), implied_policy(facts, objective, named))
   facts$grow_policy <- given_or(out$grow_policy, facts$grow_policy)
   for (rule in remaining_rules(named)) {
     value <- rule$value(facts, objective, preset)
@@ -305,7 +310,7 @@ rules_kept <- function(params, named, objective, facts) {
   if (length(out[["eta"]]) > 1L) out$eta <- out$eta[length(out$eta)] # that of the last round
   out <- out[vapply(out, function(v) length(v) == 1L && is.null(names(v)), NA)]
   if (objective != "softmax") out$softmax_hessian <- out$multi_strategy <- NULL
-  implied <- implied_policy(facts, named)
+  implied <- implied_policy(facts, objective, named)
   out[names(implied)] <- implied
   policies <- c(given_or(params$grow_policy, "symmetric"), given_or(out$grow_policy, facts$grow_policy))
   symmetric <- policies == "symmetric"
@@ -404,8 +409,8 @@ chosen_lines <- function(values, by) {
 #' `group`, the latest with `time`). The choice is the same for any number of threads and ranks, on any device, and for
 #' any `seed`, but it depends on the order of the rows.
 #'
-#' There is a race with 10,000 rows or more, for the objectives `"squared_error"`, `"logistic"`, and `"softmax"` with up
-#' to ten classes, if `nrounds` (or the limit of rounds) is at least 480, or from 33,333 rows on 16,000,000 / rows. Rows
+#' There is a race with 10,000 rows or more, for the objectives `"squared_error"` (also of up to ten columns, or of up to
+#' eight with common trees), `"logistic"`, and `"softmax"` with up to ten classes, if `nrounds` (or the limit of rounds) is at least 480, or from 33,333 rows on 16,000,000 / rows. Rows
 #' that a share of `valid` holds out do not count. There is none with `preset = "fast"`, with `init_model`, and if you
 #' give `colsample_bynode`, `num_parallel_tree` or `boosting`. Only shapes with the values that you give are compared:
 #' with `max_depth` up to 8, symmetric and depthwise trees of this depth; with `grow_policy = "depthwise"`, six and

@@ -61,6 +61,12 @@ test_that("trees of many rows are deep, and what is named stays", {
   shared <- list(rows = 1e5, outputs = 3, nrounds = 9, early = FALSE, stopping = FALSE, binned = TRUE,
                  strategy = "multi_output_tree")
   expect_identical(gbt:::rules_of(shared, "softmax")$grow_policy, "symmetric")
+  expect_identical(gbt:::rules_of(shared, "squared_error")$grow_policy, "symmetric")
+  summed <- c(shared, sums = TRUE) # common trees of columns, by the sum of gains
+  expect_identical(gbt:::rules_of(summed, "softmax")$grow_policy, "symmetric")
+  expect_identical(gbt:::rules_of(summed, "logistic")$grow_policy, "symmetric")
+  expect_identical(at(gbt:::rules_of(summed, "squared_error")), c(nodes, multi_strategy = "multi_output_tree"))
+  expect_identical(gbt:::rules_of(replace(summed, "rows", 19999), "squared_error")$grow_policy, "symmetric")
   fast <- function(...) {
     facts <- list(rows = 20000, outputs = 1, nrounds = 2000, early = TRUE, stopping = TRUE, binned = FALSE)
     gbt:::rules_of(utils::modifyList(facts, list(...)), "logistic", "fast")

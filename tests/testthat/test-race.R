@@ -71,6 +71,23 @@ test_that("the data choose the shape of trees", {
   expect_length(races(train(cut(sums, 3, labels = FALSE) - 1, objective = "softmax")), 2L)
 })
 
+test_that("trees that columns share race, unless splits come from a projection", {
+  common <- function(first, ..., threads = 1, valid = list(x = all[aside, ], y = y[aside, ])) {
+    y <- cbind(a = first, b = first - all$d)
+    gbt_train(x, y[1:n, ], nrounds = 480, valid = valid, early_stopping_rounds = 1, threads = threads,
+              multi_strategy = "multi_output_tree", ...)
+  }
+  deep <- common(cells)
+  expect_identical(shape_of(deep), layers)
+  expect_identical(deep$race$shape, c("symmetric 6", "lossguide 64", "depthwise 8"))
+  expect_same_bytes(common(cells, threads = 2)$state, deep$state)
+  expect_identical(shape_of(common(sums)), symmetric)
+  expect_identical(shape_of(common(cells, grow_policy = "symmetric")), symmetric)
+  projected <- common(cells, sketch = "projection")
+  expect_null(projected$race)
+  expect_identical(shape_of(projected), symmetric)
+})
+
 test_that("the choice is the same for threads, forms of the data, pages and seeds", {
   for (y in every(list(cells, sums), 2)) {
     m <- train(y)
