@@ -67,14 +67,6 @@ place_training <- function(request, rows) {
   host
 }
 
-# Whether outputs share trees whose splits are chosen by the sum of their gains (src/gbt/boost/together.c).
-grows_by_sums <- function(response, params) {
-  sketch <- params[["sketch"]]
-  few_columns <- !is.null(response$columns) && response$n_outputs <= 8L # GBTI_TOGETHER_MOST
-  identical(params[["multi_strategy"]], "multi_output_tree") &&
-    (identical(sketch, "none") || few_columns && !identical(sketch, "projection"))
-}
-
 # Whether "auto" takes the CPU: for linear leaves, for which the CPU computes gradients, leaves and scores in any case.
 is_for_cpu_only <- function(params) identical(params[["leaf_model"]], "linear")
 

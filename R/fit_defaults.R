@@ -46,6 +46,14 @@ may_be_fine <- function(facts, objective) {
 
 has_common_trees <- function(facts) identical(facts$strategy, "multi_output_tree")
 
+# Whether outputs share trees whose splits are chosen by the sum of their gains (src/gbt/boost/together.c).
+grows_by_sums <- function(response, params) {
+  sketch <- params[["sketch"]]
+  few_columns <- !is.null(response$columns) && response$n_outputs <= 8L # GBTI_TOGETHER_MOST
+  identical(params[["multi_strategy"]], "multi_output_tree") &&
+    (identical(sketch, "none") || few_columns && !identical(sketch, "projection"))
+}
+
 # Are there rows enough for trees of 256 leaves? Symmetric trees learn too little of many rows with interactions, while
 # deep trees learn the noise of few.
 deep_from <- 20000
@@ -409,14 +417,15 @@ chosen_lines <- function(values, by) {
 #' `group`, the latest with `time`). The choice is the same for any number of threads and ranks, on any device, and for
 #' any `seed`, but it depends on the order of the rows.
 #'
-#' There is a race with 10,000 rows or more, for the objectives `"squared_error"` (also of up to ten columns, or of up to
-#' eight with common trees), `"logistic"`, and `"softmax"` with up to ten classes, if `nrounds` (or the limit of rounds) is at least 480, or from 33,333 rows on 16,000,000 / rows. Rows
-#' that a share of `valid` holds out do not count. There is none with `preset = "fast"`, with `init_model`, and if you
-#' give `colsample_bynode`, `num_parallel_tree` or `boosting`. Only shapes with the values that you give are compared:
-#' with `max_depth` up to 8, symmetric and depthwise trees of this depth; with `grow_policy = "depthwise"`, six and
-#' eight layers. To train without a race, give the whole shape: `grow_policy = "symmetric"` or `"lossguide"`, or
-#' `"depthwise"` with `max_depth`. With `max_seconds` a race takes at most a tenth of this time; if that is too short,
-#' rules decide. `verbose = 1` shows the losses, and `model$race` has them.
+#' There is a race with 10,000 rows or more, for the objectives `"squared_error"` (also of up to ten columns, or of up
+#' to eight with common trees), `"logistic"`, and `"softmax"` with up to ten classes, if `nrounds` (or the limit of
+#' rounds) is at least 480, or from 33,333 rows on 16,000,000 / rows. Rows that a share of `valid` holds out do not
+#' count. There is none with `preset = "fast"`, with `init_model`, and if you give `colsample_bynode`,
+#' `num_parallel_tree` or `boosting`. Only shapes with the values that you give are compared: with `max_depth` up to 8,
+#' symmetric and depthwise trees of this depth; with `grow_policy = "depthwise"`, six and eight layers. To train
+#' without a race, give the whole shape: `grow_policy = "symmetric"` or `"lossguide"`, or `"depthwise"` with
+#' `max_depth`. With `max_seconds` a race takes at most a tenth of this time; if that is too short, rules decide.
+#' `verbose = 1` shows the losses, and `model$race` has them.
 #'
 #' [gbt_cv()] and [gbt_tune()] run one race, on the rows that the first fold trains on, which other folds hold out.
 #' [gbt_refit()] and a call that continues from its `checkpoint` keep the shape without a race. So does `update()` with
