@@ -12,12 +12,7 @@ folder <- args[1L]
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(here, "targets-sets.R"))
 sets <- targets_sets[c("turbine", "air", "sgemm", "flights", "weather")]
-sets$made8 <- function() {
-  set.seed(1)
-  x <- as.data.frame(matrix(stats::rnorm(40000 * 20), 40000))
-  hidden <- sin(as.matrix(x) %*% matrix(stats::rnorm(20 * 4), 20) / 2)
-  list(x = x, y = hidden %*% matrix(stats::rnorm(4 * 8), 4) + matrix(stats::rnorm(40000 * 8), 40000) / 2)
-}
+sets$made8 <- function() made_columns(8)
 given <- "given" %in% args
 named <- intersect(names(sets), args)
 

@@ -25,12 +25,7 @@ source(file.path(here, "targets-sets.R"))
 
 # name -> list(x, y): rows are drawn from all.
 columns <- targets_sets[c("turbine", "air", "flights", "sgemm", "weather")]
-columns$made8 <- function() {
-  set.seed(1)
-  x <- as.data.frame(matrix(stats::rnorm(40000 * 20), 40000))
-  hidden <- sin(as.matrix(x) %*% matrix(stats::rnorm(20 * 4), 20) / 2)
-  list(x = x, y = hidden %*% matrix(stats::rnorm(4 * 8), 4) + matrix(stats::rnorm(40000 * 8), 40000) / 2)
-}
+columns$made8 <- function() made_columns(8)
 columns[c("made16", "tmc2007")] <- targets_sets[c("made16", "tmc2007")]
 classes <- list(
   connect_4 = function() {

@@ -6,6 +6,15 @@ codes <- function(x) {
   x
 }
 
+# 40,000 made rows of 20 columns and n responses, from four hidden numbers.
+made_columns <- function(n) {
+  set.seed(1)
+  x <- as.data.frame(matrix(stats::rnorm(40000 * 20), 40000))
+  hidden <- sin(as.matrix(x) %*% matrix(stats::rnorm(20 * 4), 20) / 2)
+  y <- hidden %*% matrix(stats::rnorm(4 * n), 4) + matrix(stats::rnorm(40000 * n), 40000) / 2
+  list(x = x, y = unname(y), test = seq_len(40000) %% 4 == 0)
+}
+
 # name -> list(x, y, test): test says which rows targets.R holds out.
 targets_sets <- list(
   turbine = function() {
@@ -44,11 +53,5 @@ targets_sets <- list(
     y <- grep("^class", names(d), value = TRUE)
     list(x = d[setdiff(names(d), y)], y = as.matrix(d[y]) > 0.5, test = seq_len(nrow(d)) %% 4 == 0)
   },
-  made16 = function() {
-    set.seed(1)
-    x <- as.data.frame(matrix(stats::rnorm(40000 * 20), 40000))
-    hidden <- sin(as.matrix(x) %*% matrix(stats::rnorm(20 * 4), 20) / 2)
-    y <- hidden %*% matrix(stats::rnorm(4 * 16), 4) + matrix(stats::rnorm(40000 * 16), 40000) / 2
-    list(x = x, y = unname(y), test = seq_len(40000) %% 4 == 0)
-  }
+  made16 = function() made_columns(16)
 )
