@@ -366,7 +366,7 @@ check_source <- function(source) {
 
 # Rows for prediction, in one pass and without a folder, since the columns are those of the model. list(read, close) as
 # from read_source(), but chunks must be read in order, and of the roles they have only offset and exposure.
-stream_source <- function(source, model) {
+stream_source <- function(source, model, kept = character(0)) {
   check_source(source)
   tags <- stats::setNames(model$feature_types, model$feature_names)
   reader <- source$open(union(source$texts, names(tags)[tags %in% c("factor", "ordered", "character")]))
@@ -386,7 +386,7 @@ stream_source <- function(source, model) {
     }
     if (!identical(columns, names(chunk))) stop_other_columns(columns, names(chunk), reader$where())
     check_texts(chunk, reader)
-    refuse_lost_numbers(problems_of(chunk, reader), used_columns(source, names(tags)))
+    refuse_lost_numbers(problems_of(chunk, reader), union(used_columns(source, names(tags)), kept))
     attr(chunk, "problems") <- NULL
     rows <<- rows + nrow(chunk)
     known <- intersect(names(chunk), names(tags))

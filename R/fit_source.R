@@ -194,8 +194,10 @@ call_in_order <- function(data, response) {
     return(sprintf("data and response are the first two arguments: %s(%s, %s)", trainer_called(), d,
                    short(response$expression, "y")))
   }
-  sprintf("the response is named by a formula, and then come the data: %s(%s ~ ., data = %s)", trainer_called(),
-          quote_name(printable(name)), d)
+  values <- if (is.name(response$expression)) sprintf("; values of its own: %s(%s, %s)", trainer_called(), d,
+                                                      short(response$expression, "y"))
+  sprintf("the response is named by a formula, and then come the data: %s(%s ~ ., data = %s)%s", trainer_called(),
+          quote_name(printable(name)), d, given_or(values, ""))
 }
 
 # The function that the user called to train: gbt_train(), gbt_cv(), ...
@@ -215,8 +217,7 @@ column_meant <- function(e, data) {
 
 # gbt_train(mpg, cars): there is no variable `mpg`, but the next argument may have such a column. problem: R's error.
 stop_lost_x <- function(problem, name, data) {
-  plain <- identical(class(problem)[1L], "simpleError")
-  if (!plain || !grepl(name, conditionMessage(problem), fixed = TRUE)) stop(problem)
+  if (is.null(variable_not_found(problem, as.name(name)))) stop(problem)
   hint <- if (is.data.frame(data) && name %in% names(data)) {
     sprintf("; it is a column of the data, so give a formula, gbt_train(%s ~ ., data), or gbt_train(x, y)", name)
   } else ""

@@ -14,7 +14,11 @@ read_judged <- function(object, x, y, wanted, offset, exposure, trees, threads, 
   of_response <- if (!is.null(lhs)) variables_of(list(lhs))
   x <- as_row_source(x)
   roles <- if (inherits(x, "gbt_source")) check_source(x)$roles else list()
-  role <- if (are_label_names(y)) label_role(y) else if (is.null(y) && !is.null(roles$label)) {
+  role <- if (!is.null(model$columns) && are_names(y)) {
+    list(columns = y, response = identity) # a data frame
+  } else if (are_label_names(y)) {
+    label_role(y)
+  } else if (is.null(y) && !is.null(roles$label)) {
     list(columns = roles$label, response = x$response)
   }
   if (is.null(y) && is.null(lhs) && is.null(role) && inherits(x, "gbt_source")) {
@@ -25,7 +29,7 @@ read_judged <- function(object, x, y, wanted, offset, exposure, trees, threads, 
   named <- c(lapply(stats::setNames(nm = wanted), columns_in_argument, frame, env),
              lapply(of_roles, function(names) list(texts = names)))
   columns <- unique(c(unlist(named, use.names = FALSE), of_response, setdiff(model$strata, "")))
-  reader <- if (inherits(x, "gbt_source")) reader_of_all(x, model) else list(read = function(i) chunk_at(x, i))
+  reader <- if (inherits(x, "gbt_source")) reader_of_all(x, model, columns) else list(read = function(i) chunk_at(x, i))
   if (!is.null(reader$close)) on.exit(reader$close())
   kept <- list()
   next_chunk <- function(i) {
@@ -35,6 +39,10 @@ read_judged <- function(object, x, y, wanted, offset, exposure, trees, threads, 
       return(NULL)
     }
     if (i == 1L) check_columns_in_chunk(named, names_of_table(chunk$x))
+    if (i > 1L && !setequal(intersect(names(chunk), own_fields), intersect(names(kept[[1L]]), own_fields))) {
+      stop_data(sprintf("chunk %d has other parts than chunk 1, which has %s", i,
+                        enumerate(c("x", intersect(names(kept[[1L]]), own_fields)))), "x")
+    }
     here <- intersect(columns, names_of_table(chunk$x))
     values <- lapply(stats::setNames(nm = here), function(name) column_of(chunk$x, name))
     kept[[i]] <<- c(list(x = list_frame(values, n_rows_of(chunk$x))), chunk[intersect(names(chunk), own_fields)])
@@ -48,7 +56,9 @@ read_judged <- function(object, x, y, wanted, offset, exposure, trees, threads, 
     judged$score <- as_columns(predict.gbt(model, next_chunk, type = "link", trees = trees, offset = offset,
                                            exposure = exposure, threads = threads))
   }
-  out <- join_frames(lapply(kept, `[[`, "x"))
+  frames <- lapply(kept, `[[`, "x")
+  check_same_kinds(frames, inherits(x, "gbt_source"))
+  out <- join_frames(frames)
   given <- lapply(stats::setNames(nm = intersect(own_fields, names(kept[[1L]]))), join_parts, parts = kept)
   judged$weight <- if (is.null(roles$weight)) given$weight else out[[roles$weight]]
   judged$group <- if (is.null(roles$group)) given$group else out[[roles$group]]
@@ -60,6 +70,18 @@ read_judged <- function(object, x, y, wanted, offset, exposure, trees, threads, 
     if (is.character(out[[name]])) out[[name]] <- as_kind(out[[name]], kind_of_texts(out[[name]]))
   }
   list(x = structure(out, judged = judged), y = if (is.null(y)) given$label else y)
+}
+
+# A column has texts in all parts or in none: numbers would become texts of another form.
+check_same_kinds <- function(frames, of_source) {
+  has_texts <- function(column) if (all(is.na(column))) NA else is.character(column) || is.factor(column)
+  for (name in names(frames[[1L]])) {
+    texts <- vapply(frames, function(frame) has_texts(frame[[name]]), NA)
+    if (any(texts, na.rm = TRUE) && !all(texts, na.rm = TRUE)) {
+      stop_data(sprintf("column `%s` has texts in some parts of the rows and numbers in others; %s", name,
+                        if (of_source) "name it in `texts` of the source" else "make it one of them"), name)
+    }
+  }
 }
 
 own_fields <- c("label", "weight", "group") # of chunks that are lists
@@ -86,7 +108,7 @@ columns_in_argument <- function(name, frame, env) {
   list(variables = variables, texts = if (is_texts(value) && length(value) <= 100L) value)
 }
 
-# A text names a column, or is the value of the only row.
+# A text names a column, unless several are the values of rows.
 check_columns_in_chunk <- function(named, columns) {
   for (name in names(named)) {
     texts <- named[[name]]$texts
@@ -97,9 +119,10 @@ check_columns_in_chunk <- function(named, columns) {
   }
 }
 
-# list(read, close): chunks with all columns of a source; of the roles they have offset and exposure.
-reader_of_all <- function(source, model) {
+# list(read, close): chunks with all columns of a source; of the roles they have offset and exposure. kept: columns
+# other than features that are needed.
+reader_of_all <- function(source, model, kept) {
   source["columns"] <- list(NULL)
   source$roles <- source$roles[intersect(names(source$roles), c("offset", "exposure"))]
-  if (is.null(model$terms$features)) stream_source(source, model) else read_source(source)
+  if (is.null(model$terms$features)) stream_source(source, model, kept) else read_source(source)
 }

@@ -234,9 +234,9 @@ make_parameters_table <- function() {
 #'
 #' A response of several columns has a tree for each column, or with `"multi_output_tree"` one tree for all. To choose
 #' splits, columns are scaled by powers of two, so that one with large numbers does not dominate. For up to eight
-#' columns of numbers, rules or a race choose the shape of these trees as for one response, see [gbt_defaults()]. The
-#' same strategy serves several levels of `"quantile"`: nine levels take a third of the time of separate trees, at a
-#' loss from 1 % lower to 2 % higher (`bench/results/quantiles.md` in the sources).
+#' columns of numbers (`"squared_error"`), rules or a race choose the shape of these trees as for one response, see
+#' [gbt_defaults()]. The same strategy serves several levels of `"quantile"`: nine levels take a third of the time of
+#' separate trees, at a loss from 1 % lower to 2 % higher (`bench/results/quantiles.md` in the sources).
 #'
 #' `sketch` says how the splits are chosen:
 #' * `"none"`: by the sum of the gains of all outputs (at most 8), as XGBoost's `"multi_output_tree"` does. For sets of

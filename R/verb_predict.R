@@ -146,7 +146,9 @@ predict.gbt <- function(object, newdata,
   refuse_foreign(names(written_dots(...)))
   check_no_dots(written_dots(...), names(formals(predict.gbt)))
   check_model(object)
-  if (!missing(newdata) && nargs() == 2L + !missing(type) + !missing(threads) + (!missing(offset) && is.null(offset))) {
+  if (!missing(newdata) && !missing(offset)) value_given("offset", newdata)
+  usual <- (!missing(type)) + (!missing(threads)) + (!missing(offset) && is.null(offset))
+  if (!missing(newdata) && nargs() == 2L + usual) {
     if (!is.null(threads)) check_threads(threads)
     out <- predict_plain(object, newdata, if (missing(type)) "response" else check_predict_type(type, object),
                          function() resolve_threads(threads))

@@ -150,6 +150,7 @@ search_of <- function(captured, plan) {
   args$seed <- seed
   args$verbose <- 0
   facts <- rule_facts(rows$source, rows$n, rows$response, request) # the same for all stages and configurations
+  if ("sketch" %in% names(space)) facts$sums <- FALSE # some configurations have a projection
   preset <- match_choice(args[["preset"]], presets, "preset")
   request$preset <- preset
   facts$grow_policy <- given_or(args[["grow_policy"]], facts$grow_policy)

@@ -166,3 +166,33 @@ test_that("what cannot be judged in parts is refused with a way out", {
     gbt_importance(m, "permutation", data = file)
   })
 })
+
+test_that("columns that only metrics need are read as exactly as features", {
+  skip_if_not_installed("data.table")
+  d <- made()
+  m <- gbt_train(two ~ a + b + f, d, nrounds = 5, threads = 1)
+  d$id <- sprintf("%d", 10000 + seq_len(nrow(d)) %/% 100)
+  far <- transform(d, id = paste0("9007199254741", id)) # above 2^53
+  expect_error(gbt_evaluate(m, source_of_file(far), by = "id", threads = 1), "name the column in `texts`", fixed = TRUE)
+  expect_identical(gbt_evaluate(m, source_of_file(far, texts = "id"), by = "id", threads = 1),
+                   gbt_evaluate(m, far, by = "id", threads = 1))
+  mixed <- transform(d, id = ifelse(seq_along(id) < 200, "007", "x"))
+  expect_error(gbt_evaluate(m, source_of_file(mixed), by = "id", threads = 1),
+               "column `id` has texts in some parts of the rows and numbers in others", fixed = TRUE)
+  expect_identical(gbt_evaluate(m, source_of_file(mixed, texts = "id"), by = "id", threads = 1),
+                   gbt_evaluate(m, mixed, by = "id", threads = 1))
+  listed <- function(i) {
+    chunk <- in_chunks(d)(i)
+    if (!is.null(chunk)) c(list(x = chunk, label = chunk$two), if (i > 1) list(weight = chunk$w))
+  }
+  expect_error(gbt_evaluate(gbt_train(d[c("a", "b")], d$two, nrounds = 2, threads = 1), listed, threads = 1),
+               "chunk 2 has other parts than chunk 1", fixed = TRUE)
+})
+
+test_that("several columns are named as the response of a source", {
+  skip_if_not_installed("data.table")
+  d <- made()
+  m <- gbt_train(d[c("a", "b", "f")], d[c("y", "count")], nrounds = 5, threads = 1)
+  expect_identical(gbt_evaluate(m, source_of_file(d), c("y", "count"), threads = 1),
+                   gbt_evaluate(m, d[c("a", "b", "f")], d[c("y", "count")], threads = 1))
+})

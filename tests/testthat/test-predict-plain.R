@@ -86,6 +86,36 @@ test_that("many rows: predict() says how many threads there are, and an offset o
   expect_identical(predict(longer, x), long_way(longer, x))
 })
 
+test_that("predict() takes the short way for its usual calls, and only for these", {
+  space <- asNamespace("gbt")
+  own <- get("predict_plain", space)
+  asked <- 0
+  put <- function(value) {
+    unlockBinding("predict_plain", space)
+    assign("predict_plain", value, space)
+    lockBinding("predict_plain", space)
+  }
+  put(function(...) {
+    asked <<- asked + 1
+    own(...)
+  })
+  on.exit(put(own))
+  ways <- function(...) {
+    asked <<- 0
+    predict(model, data[1:3, ], ...)
+    asked
+  }
+  expect_identical(ways(), 1)
+  expect_identical(ways("link"), 1)
+  expect_identical(ways(threads = 1), 1)
+  expect_identical(ways(type = "link", threads = 1), 1)
+  expect_identical(ways(offset = NULL), 1)
+  expect_identical(ways(type = "link", threads = 1, offset = NULL), 1)
+  expect_identical(ways(offset = 1:3), 0)
+  expect_identical(ways(trees = 2), 0)
+  expect_identical(ways(threads = 1, trees = NULL), 0)
+})
+
 test_that("sparse matrices", {
   skip_if_not_installed("Matrix")
   i <- seq_len(60)

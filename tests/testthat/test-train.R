@@ -376,6 +376,9 @@ test_that("columns that are named without quotation marks are shown as texts", {
   says(predict(m, d, offset = wt), paste("`offset`:", its_values))
   says(predict(m, d, exposure = wt), "give its name as a text, exposure = \"wt\"")
   expect_error(gbt_partial(m, d, stop("of the user's own")), "of the user's own")
+  expect_error(gbt_data(d[-1], weight = d[, "none"]), "undefined columns selected", fixed = TRUE)
+  own <- function(wt) stop("wt must be positive")
+  expect_error(gbt_data(d[-1], weight = own(wt)), "wt must be positive", fixed = TRUE)
   column <- "hp"
   expect_identical(gbt_partial(m, d, column, threads = 1), gbt_partial(m, d, "hp", threads = 1))
   skip_if_not_installed("data.table")
