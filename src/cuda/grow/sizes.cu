@@ -101,6 +101,8 @@ static gbt_status plan_tree(cu_backend *be, gbt_error *err) {
   int64_t room = (int64_t)(hist_room(be) / (bytes ? bytes : 1));
   if (room < least_room(be)) room = least_room(be);
   v->by_node = !gbt_policy_one_split(gbt_policy_of(p)) && (be->rules->by_node < 1.0 || be->rules->n_groups > 0);
+  if (gbt_policy_one_leaf(gbt_policy_of(p)) && be->rules->by_layer < 1.0)
+    v->by_node = 1; /* leaves that waited are searched together with deeper ones */
   v->ahead = (int32_t)plan_ahead(be, most, inner, room);
   int64_t step = gbt_policy_one_leaf(gbt_policy_of(p)) ? v->ahead > 0 ? least(AHEAD_STEP, inner) : 1 : inner;
   int64_t fit = step;

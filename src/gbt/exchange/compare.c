@@ -15,6 +15,7 @@ enum { WHOLE_ROWS = 64, TRIES = 8 };
 static const double LARGEST_FLOAT = 3.4028234663852886e38;
 
 typedef struct sample {
+  gbt_ctx *ctx;
   const gbti_outgoing *x;
   const gbti_evaluator *written;
   const gbt_forest_view *model;
@@ -227,6 +228,7 @@ static gbt_status check_numbers(sample *s, uint64_t t, uint32_t i) {
   const gbt_linear_leaf *leaf = &s->x->linear->leaf[tree->node[i].linear - 1];
   for (uint32_t k = 0; k < leaf->n_terms; k++) {
     gbti_cell *cell = &s->row[gbti_grid_column(s->x, s->x->linear->term[leaf->term_beg + k].grid)];
+    GBT_TRY(gbt_ctx_poll(s->ctx, s->x->err)); /* a leaf of a file may have very many terms */
     lead_to(s, tree->node, i);
     const double x = cell->x - cell->x == 0.0 ? cell->x : 0.5;
     for (uint32_t which = 0; which < TRIES; which++) {
@@ -366,7 +368,7 @@ static void find_unseen(sample *s) {
 
 gbt_status gbti_compare(gbt_ctx *ctx, const gbti_outgoing *x, const gbti_evaluator *written,
                         const gbt_forest_view *model) {
-  sample s = {.x = x, .written = written, .model = model, .seed = 1};
+  sample s = {.ctx = ctx, .x = x, .written = written, .model = model, .seed = 1};
   gbt_status status;
   GBT_TRY_GOTO(make_room(&s), done);
   find_unseen(&s);

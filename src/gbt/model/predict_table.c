@@ -146,7 +146,7 @@ static void count_task(void *arg, int64_t task, int thread) {
       table_of(m, thread, 2 * (uint32_t)task + 1, p.layer[i], nodes[i].col / GBTI_PACK_LANES, table->n_cols);
 }
 
-/* Exchanges the bits of a that `low` has, `shift` higher, for those of b. */
+/* Swaps the bits of `low` in b with the bits of a that are `shift` places higher. */
 static inline void exchange(uint64_t *a, uint64_t *b, int shift, uint64_t low) {
   const uint64_t differ = ((*a >> shift) ^ *b) & low;
   *b ^= differ;

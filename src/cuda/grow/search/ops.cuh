@@ -42,9 +42,9 @@ gbt_status cu_together_send(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_together_join(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_together_settle(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 
-/* The same node by node, in place of cu_search and of what cu_select opens: the search, the best split of every fresh
- * node (team_search.cu; team_open.cu: the rest), by cu_share_splits that of all ranks, which all trees get. Once trees
- * are complete: nodes have their own gains. */
+/* The same node by node, called in place of cu_search and of what opens nodes in cu_select. cu_team_search: the best
+ * split of every fresh node by the sum of gains (team_search.cu). cu_team_share: that of all ranks. All trees get it
+ * (team_open.cu). Once trees are complete, their nodes have their own gains. */
 gbt_status cu_team_search(cu_backend *be, gbt_error *err) GBT_MUST_CHECK;
 gbt_status cu_team_choose(cu_backend *be, gbt_error *err) GBT_MUST_CHECK; /* by cu_team_search */
 gbt_status cu_team_share(gbt_ctx *ctx, cu_backend *be, gbt_error *err) GBT_MUST_CHECK;

@@ -4,8 +4,8 @@
  *   allowed   | searched node 0: n_features | searched node 1 | ..      or one mask, where all nodes of a step have it
  *
  * A block makes a mask from the state of the tree: the layer's draw from the tree's features, then what the interaction
- * groups leave, then the node's draw. Nodes that are searched together have one depth; symmetric growth has the same
- * features above all of them.
+ * groups leave, then the node's draw. One mask serves nodes of one depth: those of a layer, which in symmetric growth
+ * also have the same features above them. Best-first growth searches nodes of several depths together.
  *
  * A draw keeps the k lowest numbers, equal ones by feature. The number that is just kept is found byte by byte, highest
  * first: features are counted by that byte among those that share the bytes found so far; mostly after one or two bytes

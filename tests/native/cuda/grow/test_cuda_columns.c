@@ -148,6 +148,7 @@ static void limits_of_nodes(void) {
     p->min_child_weight = (double)(gbt_mix64(i) >> 8 & 3); /* some columns have too few labels */
     p->hist_memory = i / 7 % 2 ? 1 : 1024;
     p->max_cat_onehot = i % 5 == 0 ? 1 : 100;
+    p->colsample_bylevel = i % 4 == 2 ? 0.6 : 1.0;
     p->cat_smooth = 1.0;
     p->min_data_per_group = 2;
     if (!device_trains_alike(&job, &(train_how){2, 0, GBT_SIMD_AUTO, NULL}, api_of(i / 2), &splits))

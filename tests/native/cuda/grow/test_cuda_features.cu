@@ -442,6 +442,34 @@ static void what_is_split_ahead_does_not_show(void) {
   CHECK_SEEN(splits > 1000 && bounded > 3);
 }
 
+/* Leaves that waited are split together with deeper ones: each has the draw of its own depth. */
+static void leaves_that_waited_have_the_draw_of_their_layer(void) {
+  const train_how how = {2, 0, GBT_SIMD_AUTO, NULL};
+  made_kind kinds[10];
+  for (int f = 0; f < 10; f++) kinds[f] = MADE_BELL;
+  made *m = made_new(11, 4000, 10, kinds);
+  made_response(m, GBT_OBJ_SQUARED_ERROR, 1, 5);
+  const int wanted = looks_wanted;
+  looks_wanted = -1;
+  for (int64_t leaves = 31; leaves <= 255; leaves = 2 * leaves + 1) {
+    train_job job = job_make(m, GBT_OBJ_SQUARED_ERROR, 1, 2);
+    gbt_params *p = &job.spec.params;
+    p->grow_policy = GBT_LOSSGUIDE;
+    p->max_depth = 0;
+    p->max_leaves = leaves;
+    p->min_child_weight = 0.0;
+    p->min_data_in_leaf = 1;
+    p->colsample_bylevel = 0.4;
+    trained *cpu = train(&job, &how), *cuda = train_looking(&job, &how, -1);
+    if (!CHECK(cpu != NULL && cuda != NULL && same_trained(cpu, cuda))) test_note("max_leaves %d", (int)leaves);
+    if (cpu != NULL) CHECK_EQ_I64((int64_t)cpu->forest->n_nodes, (int64_t)cpu->forest->n_trees * (2 * leaves - 1));
+    trained_free(cpu);
+    trained_free(cuda);
+  }
+  looks_wanted = wanted;
+  made_free(m);
+}
+
 /* Gains that are equal by hundreds: the policy then uses numbers, and most splits ahead are not used. */
 static void equal_gains_are_taken_by_number(void) {
   const train_how how = {2, 0, GBT_SIMD_AUTO, NULL};
@@ -477,5 +505,6 @@ extern "C" void suite_cuda_features(void) {
   RUN(layers_in_parts);
   RUN(forests_are_not_looked_at);
   RUN(what_is_split_ahead_does_not_show);
+  RUN(leaves_that_waited_have_the_draw_of_their_layer);
   RUN(equal_gains_are_taken_by_number);
 }
