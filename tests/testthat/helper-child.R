@@ -31,7 +31,7 @@ wait_for <- function(child, word, n = 1L, seconds = 600) {
   end <- Sys.time() + seconds
   repeat {
     gone <- Sys.time() > end || (!is.na(child$pid) && !tools::pskill(child$pid, 0L)) # looked at before the log is read
-    lines <- strsplit(readLines(child$log, warn = FALSE), " ", fixed = TRUE)
+    lines <- strsplit(whole_lines(child$log), " ", fixed = TRUE)
     said <- vapply(lines, function(l) if (length(l) > 1L) l[2L] else "", "")
     hits <- which(said == word)
     if (length(hits) >= n) return(lines[[hits[n]]])
@@ -41,6 +41,13 @@ wait_for <- function(child, word, n = 1L, seconds = 600) {
     }
     Sys.sleep(0.02)
   }
+}
+
+# The lines of a file without the last one where that is being written.
+whole_lines <- function(file) {
+  text <- readChar(file, file.size(file), useBytes = TRUE)
+  if (length(text) == 0L) return(character(0))
+  strsplit(sub("[^\n]*$", "", text, useBytes = TRUE), "\n", fixed = TRUE)[[1L]]
 }
 
 # Presses Ctrl-C `after` seconds from now and gives the seconds until the child says `word` for the n-th time.

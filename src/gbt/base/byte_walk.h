@@ -35,7 +35,9 @@ GBT_FN uint32_t gbt_walk_below(uint32_t place, uint32_t n_layers) {
 #if defined(GBT_LOOKS_UP)
 
 /* Before loops over groups; else -O2 may leave vectors of arrays in memory. */
-#if defined(__clang__)
+#if defined(__CUDACC__) /* knows neither, and has no use for these loops */
+#define GBT_WALK_UNROLL
+#elif defined(__clang__)
 #define GBT_WALK_UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define GBT_WALK_UNROLL _Pragma("GCC unroll 8")
