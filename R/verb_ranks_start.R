@@ -95,10 +95,10 @@ watch_ranks <- function(busy, interrupt, home, timeout, late, at_once = TRUE) {
   end <- if (at_once) proc.time()[["elapsed"]] + limit else Inf
   look <- function() {
     lines <- suppressWarnings(readLines(file.path(home, "output"), warn = FALSE))
+    if (any(lines == rank_connected)) connected <<- TRUE
     new <- lines[seq_along(lines) > seen]
     seen <<- length(lines)
     if (is.infinite(end) && any(new == rank_started)) end <<- proc.time()[["elapsed"]] + limit
-    if (any(new == rank_connected)) connected <<- TRUE
     for (line in new[startsWith(new, rank_says)]) show_line(substring(line, nchar(rank_says) + 1L))
   }
   asked <- FALSE
@@ -117,6 +117,7 @@ watch_ranks <- function(busy, interrupt, home, timeout, late, at_once = TRUE) {
       FALSE
     }, interrupt = function(c) TRUE)
     if (!stopped) break
+    if (!connected) look() # ranks that train already have a model
     if (asked || !connected) raise_interrupt("training was interrupted")
     asked <- TRUE # once more: at once
     interrupt()
