@@ -32,6 +32,7 @@ read_judged <- function(object, x, y, wanted, offset, exposure, trees, threads, 
   reader <- if (inherits(x, "gbt_source")) reader_of_all(x, model, columns) else list(read = function(i) chunk_at(x, i))
   if (!is.null(reader$close)) on.exit(reader$close())
   kept <- list()
+  of_first <- NULL # which fields of its own the first chunk has
   next_chunk <- function(i) {
     chunk <- as_chunk(reader$read(i))
     if (is.null(chunk)) {
@@ -39,13 +40,14 @@ read_judged <- function(object, x, y, wanted, offset, exposure, trees, threads, 
       return(NULL)
     }
     if (i == 1L) check_columns_in_chunk(named, names_of_table(chunk$x))
-    if (i > 1L && !setequal(intersect(names(chunk), own_fields), intersect(names(kept[[1L]]), own_fields))) {
-      stop_data(sprintf("chunk %d has other parts than chunk 1, which has %s", i,
-                        enumerate(c("x", intersect(names(kept[[1L]]), own_fields)))), "x")
+    own <- intersect(names(chunk), own_fields)
+    if (i == 1L) of_first <<- own
+    if (!setequal(own, of_first)) {
+      stop_data(sprintf("chunk %d has other parts than chunk 1, which has %s", i, enumerate(c("x", of_first))), "x")
     }
     here <- intersect(columns, names_of_table(chunk$x))
     values <- lapply(stats::setNames(nm = here), function(name) column_of(chunk$x, name))
-    kept[[i]] <<- c(list(x = list_frame(values, n_rows_of(chunk$x))), chunk[intersect(names(chunk), own_fields)])
+    kept[[i]] <<- c(list(x = list_frame(values, n_rows_of(chunk$x))), chunk[own])
     chunk[intersect(names(chunk), c("x", "offset", "exposure"))]
   }
   judged <- list()
@@ -59,7 +61,7 @@ read_judged <- function(object, x, y, wanted, offset, exposure, trees, threads, 
   frames <- lapply(kept, `[[`, "x")
   check_same_kinds(frames, inherits(x, "gbt_source"))
   out <- join_frames(frames)
-  given <- lapply(stats::setNames(nm = intersect(own_fields, names(kept[[1L]]))), join_parts, parts = kept)
+  given <- lapply(stats::setNames(nm = of_first), join_parts, parts = kept)
   judged$weight <- if (is.null(roles$weight)) given$weight else out[[roles$weight]]
   judged$group <- if (is.null(roles$group)) given$group else out[[roles$group]]
   by_formula <- is.null(y) && !is.null(lhs) && all(of_response %in% c(names(out), base_constants))

@@ -146,7 +146,7 @@ predict.gbt <- function(object, newdata,
   refuse_foreign(names(written_dots(...)))
   check_no_dots(written_dots(...), names(formals(predict.gbt)))
   check_model(object)
-  if (!missing(newdata) && !missing(offset)) value_given("offset", newdata)
+  if (!missing(offset)) value_given("offset", if (!missing(newdata)) newdata) # errors show this call
   usual <- (!missing(type)) + (!missing(threads)) + (!missing(offset) && is.null(offset))
   if (!missing(newdata) && nargs() == 2L + usual) {
     if (!is.null(threads)) check_threads(threads)
@@ -154,7 +154,7 @@ predict.gbt <- function(object, newdata,
                          function() resolve_threads(threads))
     if (!is.null(out)) return(out)
   }
-  for (name in c("offset", "exposure")) value_given(name, if (!missing(newdata)) newdata) # errors show this call
+  value_given("exposure", if (!missing(newdata)) newdata)
   if (identical(check_predict_type(type, object), "rank")) {
     if (missing(newdata)) stop_no_newdata()
     group <- column_or_values(given_in_data("group", newdata), newdata, "group")
